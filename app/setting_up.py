@@ -1,7 +1,7 @@
 """What is left between a study and its opening: which steps are done, and what the next one takes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from shlex import quote
 from typing import Any, Literal
 
@@ -24,7 +24,7 @@ PLANS = {
 
 @dataclass(frozen=True)
 class SetUp:
-    """A study that is not open yet, in counts."""
+    """A study in counts."""
 
     study: str
     protocol: str  # its title
@@ -37,34 +37,36 @@ class SetUp:
     slots: int
     annotators: int
     without_prompt: int = 0  # topics
+    status: str = "draft"
 
 
 @dataclass(frozen=True)
 class Step:
-    """`told`: its state. `command`: what does it; `page`: where it can be done, as (address, name), or None."""
+    """`told`: its state. `command`: what does it on the command line; `key`: what it is known by."""
 
+    key: str
     title: str
     state: State
     told: str
     command: str
-    page: tuple[str, str] | None = None
 
 
 def steps(study: SetUp) -> tuple[Step, ...]:
     """Return the steps in the order in which they are taken; the first that is not done is next."""
     said = _said(study)
-    first = next(number for number, (is_done, _) in enumerate(said) if not is_done)
+    first = next((number for number, (is_done, _) in enumerate(said) if not is_done), None)
     return tuple(
-        Step(step.title, "done" if is_done else "next" if number == first else "later", step.told, step.command,
-             step.page)
+        replace(step, state="done" if is_done else "next" if number == first else "later")
         for number, (is_done, step) in enumerate(said)
-    )  # fmt: skip
+    )
 
 
 def sentence(taken: Sequence[Step]) -> str:
     """Say how far setting up is, and what comes next."""
     done = sum(step.state == "done" for step in taken)
-    after = next(step for step in taken if step.state == "next")
+    after = next((step for step in taken if step.state == "next"), None)
+    if after is None:
+        return "Every step to an open study is done."
     count = f"{done} of {len(taken)} steps to an open study {'is' if done == 1 else 'are'} done"
     return f"{count}; next: {after.title[0].lower()}{after.title[1:]}."
 
@@ -88,7 +90,7 @@ def set_up_of(session: orm.Session, principal: Principal) -> SetUp:
         count(Topic.id, Topic.study_id == study.id), count(Report.id, *shown),
         undecided if protocol.reports.unresolved_flags == "refuse" else 0, count(Item.id, *items),
         count(Assignment.id, *slots), count(Enrollment.id, *people),
-        count(Topic.id, Topic.study_id == study.id, Topic.prompt == ""),
+        count(Topic.id, Topic.study_id == study.id, Topic.prompt == ""), study.status,
     )  # fmt: skip
 
 
@@ -104,26 +106,31 @@ def _said(study: SetUp) -> tuple[tuple[bool, Step], ...]:
         f"{counted(study.items, 'item')} with {counted(study.slots, 'slot')}" if study.slots else "nothing planned yet"
     )
     return (
-        (True, _step("Choose the protocol", f"{study.protocol}: {counted(study.questions, 'question')}", "")),
+        (True, _step(
+            "protocol", "Choose the protocol", f"{study.protocol}: {counted(study.questions, 'question')}", "",
+        )),
         (study.reports > 0, _step(
-            "Import the reports", _imported(study) if study.reports
+            "reports", "Import the reports", _imported(study) if study.reports
             else "none yet; a folder holds one folder for each system, with one file for each topic",
             f"calipers import reports FOLDER --layout auto --study {name}",
         )),
         (study.reports > 0 and not study.undecided, _step(
-            "Decide what may give a system away", _undecided(study), f"calipers audit {name}", ("blinding", "Blinding"),
+            "flags", "Decide what may give a system away", _undecided(study), f"calipers audit {name}",
         )),
-        (study.slots > 0, _step("Plan what is labelled", several, _plan(study))),
+        (study.slots > 0, _step("plan", "Plan what is labelled", several, _plan(study))),
         (study.annotators > 0, _step(
-            "Invite people", f"{counted(study.annotators, 'annotator')} invited" if study.annotators else "nobody yet",
-            f"calipers invite {name} Ada Ben --role annotator", ("people", "People"),
+            "people", "Invite people",
+            f"{counted(study.annotators, 'annotator')} invited" if study.annotators else "nobody yet",
+            f"calipers invite {name} Ada Ben --role annotator",
         )),
-        (False, _step("Open the study", "from then on work is given out", f"calipers open {name}")),
+        (study.status != "draft", _step(
+            "open", "Open the study", "from then on work is given out", f"calipers open {name}",
+        )),
     )  # fmt: skip
 
 
-def _step(title: str, told: str, command: str, page: tuple[str, str] | None = None) -> Step:
-    return Step(title, "later", told, command, page)
+def _step(key: str, title: str, told: str, command: str) -> Step:
+    return Step(key, title, "later", told, command)
 
 
 def _imported(study: SetUp) -> str:

@@ -110,7 +110,7 @@ FLOORS = {
     ),
     "annotation.importing": (
         "reports", "claims", "labels", "published_labels", "layouts",
-        "gold",
+        "gold", "bringing_in",
     ),
     "app": (
         "tokens", "settings", "logs", "texts", "component", "files", "setting_up", "progress", "results", "demo",

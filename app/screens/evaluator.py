@@ -24,10 +24,11 @@ Pages = dict[str, list[Page]]  # by the head of their group
 
 
 def evaluator_pages(principal: Principal, cookie: str) -> Pages:
-    """Return the evaluator's pages in the order of the navigation."""
-    return {
+    """Return the evaluator's pages in the order of the navigation; a study that is not open yet begins with its own."""
+    is_draft, is_owner = _is_draft(principal), principal.role == "admin"
+    results = {
         "Results": [
-            *_first(principal),
+            _page("Choice", choice.show, principal, default=not is_draft),
             _page("Agreement", agreement.show, principal),
             _page("Reliability", reliability.show, principal),
             _page("Bias", bias.show, principal),
@@ -35,16 +36,22 @@ def evaluator_pages(principal: Principal, cookie: str) -> Pages:
             _page("Disagreements", disagreements.show, principal),
             _page("Paper", paper.show, principal),
         ],
+    }
+    study = {
         "Study": [
+            *([_page("Set up", set_up.show, principal, cookie, default=is_draft)] if is_owner else []),
             _page("Progress", progress.show, principal, cookie),
             _page("Judges", judges.show, principal, cookie),
             _page("Disputes", disputes.show, principal),
             _page("Blinding", blinding.show, principal),
-            *_admins(principal, cookie),
+            *([_page("People", people.show, principal, cookie)] if is_owner else []),
         ],
+    }
+    others = {
         "Planning": [_page("Planner", planner.show, principal)],
         "Signed in": [_page("Log out", signed_out.show_log_out, principal, cookie)],
     }
+    return study | results | others if is_draft else results | study | others
 
 
 def file_pages(file: ShownFile) -> Pages:
@@ -97,15 +104,9 @@ def _titled(title: str, show: Callable[..., None], *given: object) -> None:
     show(*given)
 
 
-def _first(principal: Principal) -> list[Page]:
-    """The choice of a judge; for the owner of a study that is not open yet, what is left to do."""
-    if principal.role == "admin":
-        with connect.reading(settings.database()) as session:
-            if setting_up.is_setting_up(session, session.get_one(tables.Study, principal.study_id)):
-                return [_page("Set up", set_up.show, principal, path="choice", default=True)]
-    return [_page("Choice", choice.show, principal, default=True)]
-
-
-def _admins(principal: Principal, cookie: str) -> list[Page]:
-    """Return the page that shows names, which only an admin has."""
-    return [_page("People", people.show, principal, cookie)] if principal.role == "admin" else []
+def _is_draft(principal: Principal) -> bool:
+    """Whether its owner opens on what is left to do: the study is not open yet."""
+    if principal.role != "admin":
+        return False
+    with connect.reading(settings.database()) as session:
+        return setting_up.is_setting_up(session, session.get_one(tables.Study, principal.study_id))

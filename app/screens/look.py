@@ -8,6 +8,7 @@ from typing import TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app.component import SCRIPTS
 from app.texts import Texts
@@ -41,6 +42,11 @@ def table(name: str, heads: Sequence[str], rows: Iterable[Sequence[str]], kind: 
         f'<div class="c-scroll" tabindex="0" role="region" aria-label="{name}">'
         f'<table class="c-table {kind}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )
+
+
+def advance(bar: DeltaGenerator, doing: str, done: int, of: int) -> None:
+    """Move a bar on, and say how far it is."""
+    bar.progress(done / max(1, of), f"{doing}: {done:,} of {of:,}")
 
 
 def local_time(moment: datetime) -> str:

@@ -1,7 +1,8 @@
 """What of Streamlit's own routes is open, and to whom; and what a page says where it lost the server.
 
-It has more than the app needs: uploads, metrics, an agent interface, logins of its own, and messages that empty every
-cache, tell which files of the server's checkout are new, or write into it. Those are closed here, for everybody.
+It has more than the app needs: metrics, an agent interface, logins of its own, and messages that empty every cache,
+tell which files of the server's checkout are new, or write into it. Those are closed here, for everybody; files come in
+from admins alone.
 """
 
 import hashlib
@@ -26,7 +27,8 @@ from db.connect import reading
 SOCKET = "/_stcore/stream"
 OPEN = (SOCKET, "/_stcore/health", "/_stcore/host-config")
 CLOSED = ("/_stcore/", "/component/", "/app/static/", "/auth/", "/oauth2callback")
-DOWNLOADS = "/media/"
+DOWNLOADS, UPLOADS = "/media/", "/_stcore/upload_file/"
+ASKS_FOR_UPLOAD = "file_urls_request"
 MESSAGES = ("rerun_script", "stop_script", "app_heartbeat")
 OPERATIONS = ("deferred_file",)  # a download
 PLACE = str(Path(__file__).resolve().parents[1] / "shell.py").encode()
@@ -42,26 +44,45 @@ class Doors:
         """Answer what is closed as if it were not there, and let the rest through."""
         if scope["type"] == "websocket":
             if scope["path"] == SOCKET and _from_own_page(scope):
-                await self.app(scope, _only_known(receive), _without_place(send))
+                cookie = HTTPConnection(scope).cookies.get(COOKIE)
+                await self.app(scope, _only_known(receive, cookie), _without_place(send))
             else:
                 await send({"type": "websocket.close", "code": 1008, "reason": ""})
         elif scope["type"] == "http" and await _is_closed(scope):
             await PlainTextResponse("not found", 404)(scope, receive, send)
+        elif scope["type"] == "http" and scope["path"].startswith(UPLOADS):
+            await self.app(scope, receive, _for_no_other_site(send))
         else:
             await self.app(scope, receive, send)
 
 
 async def _is_closed(scope: Scope) -> bool:
-    path = scope["path"]
+    path, cookie = scope["path"], HTTPConnection(scope).cookies.get(COOKIE)
     if path.startswith(DOWNLOADS):
-        return not await run_in_threadpool(_sees_results, HTTPConnection(scope).cookies.get(COOKIE))
+        return not await run_in_threadpool(_is_one_of, cookie, "evaluator", "admin")
+    if path.startswith(UPLOADS) and scope["method"] in ("PUT", "DELETE") and _from_own_page(scope):
+        return not await run_in_threadpool(_is_one_of, cookie, "admin")
     return path.startswith(CLOSED) and path not in OPEN
 
 
-def _sees_results(cookie: str | None) -> bool:
+def _is_one_of(cookie: str | None, *roles: str) -> bool:
+    if not cookie:
+        return False
     with reading(database()) as session:
         principal = who(session, cookie)
-    return principal is not None and principal.role in ("evaluator", "admin")
+    return principal is not None and principal.role in roles
+
+
+def _for_no_other_site(send: Send) -> Send:
+    """Streamlit lets the site at the server's own name read what it says of uploads; ours is read by our page alone."""
+
+    async def own(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            kept = [one for one in message["headers"] if not one[0].lower().startswith(b"access-control")]
+            message = {**message, "headers": kept}
+        await send(message)
+
+    return own
 
 
 def _from_own_page(scope: Scope) -> bool:
@@ -70,23 +91,25 @@ def _from_own_page(scope: Scope) -> bool:
     return origin is None or origin == settings().origin
 
 
-def _only_known(receive: Receive) -> Receive:
+def _only_known(receive: Receive, cookie: str | None) -> Receive:
     async def known() -> Message:
         while True:
             message = await receive()
-            if message["type"] != "websocket.receive" or _is_known(message.get("bytes")):
+            if message["type"] != "websocket.receive" or await _is_known(message.get("bytes"), cookie):
                 return message
 
     return known
 
 
-def _is_known(sent: bytes | None) -> bool:
+async def _is_known(sent: bytes | None, cookie: str | None) -> bool:
     """Return whether it is a message that our pages send. Streamlit ends a connection over what it cannot read."""
     try:
         message = BackMsg.FromString(sent or b"")
     except DecodeError:
         return True
     kind = message.WhichOneof("type")
+    if kind == ASKS_FOR_UPLOAD:
+        return await run_in_threadpool(_is_one_of, cookie, "admin")
     return kind in MESSAGES or message.backend_operation_request.WhichOneof("payload") in OPERATIONS
 
 

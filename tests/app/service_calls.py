@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from annotation.importing.bringing_in import Asked
 from annotation.importing.claims.probe_records import ParsedProbes
 from annotation.importing.labels.results import ResultOptions, Results
 from annotation.importing.reports.folder import read_folder
@@ -40,6 +41,9 @@ CALLS: dict[str, Callable[[Session, Cast], Arguments]] = {
     "importing.claims.probes_write.import_probes": lambda s, c: with_(ParsedProbes(()), layout="table", source="here"),
     "importing.labels.results_write.import_results": lambda s, c: with_(
         Results(()), kind="judge", layout="csv", source="x", options=ResultOptions()
+    ),
+    "importing.bringing_in.bring_in": lambda s, c: with_(
+        read_folder(c.folder / "reports"), "folder", Asked(), source="here", dry_run=True
     ),
     "importing.reports.write.import_reports": lambda s, c: with_(
         read_folder(c.folder / "reports"), layout="folder", source="here"

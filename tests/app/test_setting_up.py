@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 from streamlit.testing.v1 import AppTest
 
 from annotation.importing.reports.folder import read_folder
@@ -18,8 +19,8 @@ from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study
 from annotation.work.open_and_close import move_study
 from app.setting_up import SetUp, sentence, set_up_of, steps
-from db.connect import transaction
-from db.tables import Study
+from db.connect import reading, transaction
+from db.tables import Event, Study
 from tests.app.drawing import drawn, html_of
 from tests.small_study import PROTOCOL, a_person, write_reports
 
@@ -45,6 +46,12 @@ def test_the_first_step_that_is_not_done_is_next(found: SetUp, done: int, after:
     assert sum(one.state == "done" for one in taken) == done
     assert f"{done} of 6 steps" in sentence(taken)
     assert all(one.command.startswith("calipers ") for one in taken if one.state != "done")
+
+
+def test_a_study_that_is_open_has_no_step_left() -> None:
+    taken = steps(replace(READY, status="open"))
+    assert {one.state for one in taken} == {"done"}
+    assert sentence(taken) == "Every step to an open study is done."
 
 
 def test_topics_that_nobody_can_see_the_question_of_are_said() -> None:
@@ -76,6 +83,67 @@ def run(cookie):  # type: ignore[no-untyped-def]  # Streamlit runs this as a fil
     shown(evaluator_pages(principal, cookie)).run()
 
 
+REPORTS = [(f"reports/{system}/{topic}.md", f"# {topic}\n\nWhat {system} found.".encode(), "text/markdown")
+           for system in ("one", "two") for topic in ("sun", "wind")]  # fmt: skip
+
+
+def said(screen: AppTest) -> str:
+    return "".join(html_of(drawn(screen)))
+
+
+def pressed(screen: AppTest, key: str) -> AppTest:
+    return screen.button(key=key).click().run()
+
+
+def test_an_owner_takes_every_step_on_the_page_and_ends_the_study_there(engine_here: Engine) -> None:
+    with transaction(engine_here) as session:
+        study = init_study(session, "mine", PROTOCOL, 7)
+        token = invite(session, local_admin(study), "Olga", "admin")
+        study_id = study.id
+    screen = AppTest.from_function(run, args=(_signed_in(engine_here, token),), default_timeout=60)
+    assert "1 of 6 steps to an open study is done; next: import the reports." in said(screen.run())
+    press = partial(pressed, screen)
+    screen.file_uploader[0].set_value(REPORTS[1:]).run()
+    refused = said(press("reports_in"))
+    assert "Nothing came in. 1 to mend:" in refused
+    assert "tick “Systems may lack reports on some topics”" in refused
+    screen.file_uploader[0].set_value(REPORTS).run()
+    assert "4 reports: 4 new" in said(press("reports_in"))
+    assert "2 pairs on 2 topics" in said(press("plan_look"))
+    assert "2 items with 2 slots" in said(press("plan_make"))
+    screen.text_area(key="new_names").set_value("Ada")
+    next(button for button in screen.button if button.label == "Make links").click()
+    assert "/invite/" in said(screen.run())
+    assert "The study is open: work is given out." in said(press("set_up_open"))
+    press("set_up_reveal")
+    assert "Systems were revealed before the study closed." in said(screen)
+    for key, now in (("paused", "paused"), ("open", "open"), ("closed", "closed"), ("locked", "locked")):
+        assert f"The study is {now}" in said(press(f"set_up_{key}"))
+    with reading(engine_here) as session:
+        acts = session.execute(
+            select(Event.what, Event.rater_id)
+            .where(Event.study_id == study_id, Event.kind == "audit")
+            .order_by(Event.id)
+        ).all()
+    done = [what for what, rater in acts if rater is not None and what != "sign_in"]
+    assert done == ["import", "pairs", "invite", "status", "reveal", *["status"] * 4]
+
+
+def test_what_is_refused_at_the_opening_is_said_under_its_button(engine_here: Engine) -> None:
+    with transaction(engine_here) as session:
+        study = init_study(session, "mine", PROTOCOL.replace("[study]", "[study]\ntraining = {items = 1}"), 7)
+        admin = local_admin(study)
+        token = invite(session, admin, "Olga", "admin")
+        invite(session, admin, "Ada", "annotator")
+    screen = AppTest.from_function(run, args=(_signed_in(engine_here, token),), default_timeout=60)
+    screen.run().file_uploader[0].set_value(REPORTS).run()
+    pressed(screen, "reports_in")
+    pressed(screen, "plan_look")
+    pressed(screen, "plan_make")
+    pressed(screen, "set_up_open")
+    assert "training" in next(html for html in html_of(drawn(screen)) if "c-red" in html)
+
+
 def test_the_owner_opens_on_the_steps_until_the_study_is_open(engine_here: Engine, tmp_path: Path) -> None:
     with transaction(engine_here) as session:
         study = init_study(session, "mine", PROTOCOL, 7)
@@ -90,7 +158,7 @@ def test_the_owner_opens_on_the_steps_until_the_study_is_open(engine_here: Engin
     screen = AppTest.from_function(run, args=(_signed_in(engine_here, cookie),), default_timeout=60)
     first = "".join(html_of(drawn(screen.run())))
     assert "5 of 6 steps to an open study are done; next: open the study." in first
-    assert "calipers open &#x27;mine &lt;b&gt;&#x27;" in first
+    assert "calipers open &#x27;mine &lt;b&gt;&#x27;" in first  # folded, for whoever scripts it
     with transaction(engine_here) as session:
         move_study(session, session.get_one(Study, study_id), "open")
     assert "steps to an open study" not in "".join(html_of(drawn(screen.run())))

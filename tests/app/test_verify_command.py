@@ -44,13 +44,13 @@ def a_zip(path: Path, **files: bytes) -> Path:
 
 
 def test_a_zip_bomb_is_not_unpacked(calipers: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.commands.results.exporting.SMALL", 1_000)
+    monkeypatch.setattr("annotation.files.archives.SMALL", 1_000)
     bomb = a_zip(tmp_path / "bomb.zip", SHA256SUMS=b"0" * 1_000_000)
     assert "files of 1,000,000 bytes" in calipers("verify", str(bomb), exit_code=1)
 
 
 def test_a_zip_of_many_files_is_not_unpacked(calipers: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.commands.results.exporting.MOST_FILES", 2)
+    monkeypatch.setattr("annotation.files.archives.MOST_FILES", 2)
     many = a_zip(tmp_path / "many.zip", a=b"", b=b"", c=b"")
     assert "3 files" in calipers("verify", str(many), exit_code=1)
 

@@ -18,7 +18,7 @@ from tests.security.raw import ask, run_page, signed_in, socket
 
 CLOSED = (
     "/_stcore/metrics", "/_stcore/metrics/", "/_stcore/script-health-check", "/_stcore/agent/openapi.json",
-    "/_stcore/agent/interact", "/_stcore/agent/mcp", "/_stcore/upload_file/a/b", "/_stcore/bidi-components/calipers_annotate/x.js",
+    "/_stcore/agent/interact", "/_stcore/agent/mcp", "/_stcore/bidi-components/calipers_annotate/x.js",
     "/component/calipers_annotate/index.html", "/auth/login", "/auth/logout", "/oauth2callback", "/app/static/x",
 )  # fmt: skip
 EVERYBODY = ("", "annotator", "adjudicator", "evaluator", "admin")
@@ -31,6 +31,44 @@ def test_what_the_app_does_not_need_is_not_there_for_anybody(server: Any, study_
             reply = ask(server, method, path, body, Cookie=f"calipers={cookie}", X_Xsrftoken="x")
             said = (reply.status, reply.body.strip().lower())
             assert said in {(404, b"not found"), (405, b"method not allowed")}, (method, path)
+
+
+def test_files_come_in_from_an_admin_on_our_own_page_alone(server: Any, study_id: int) -> None:
+    path, body = "/_stcore/upload_file/a/b", b"x" * 1000
+    people = {role: signed_in(server, study_id, f"a {role}", role) if role else "" for role in EVERYBODY}
+    by_role = {
+        role: {ask(server, method, path, body, Cookie=f"calipers={cookie}").status for method in ("PUT", "DELETE")}
+        for role, cookie in people.items()
+    }
+    admin = f"calipers={people['admin']}"
+    assert by_role.pop("admin") == {403}, "Streamlit asks for its own token next"
+    assert set.union(*by_role.values()) == {404}
+    assert ask(server, "PUT", path, body, Cookie=admin, Origin="https://evil.example").status == 404
+    for method in ("GET", "POST", "OPTIONS"):
+        assert ask(server, method, path, Cookie=admin).status in (404, 405)
+    with socket(server, people["admin"]) as line:
+        session = next(one.new_session.initialize.session_id for one in run_page(line) if one.HasField("new_session"))
+        set_there = ask(server, "GET", "/_stcore/health").headers["Set-Cookie"]
+        token = set_there.partition("=")[2].partition(";")[0]
+        form = b'--x\r\nContent-Disposition: form-data; name="a.md"; filename="a.md"\r\n\r\n# A\r\n--x--\r\n'
+        reply = ask(
+            server, "PUT", path.replace("/a/", f"/{session}/"), form, Cookie=f"{admin}; _streamlit_xsrf={token}",
+            X_Xsrftoken=token, Content_Type="multipart/form-data; boundary=x",
+        )  # fmt: skip
+    assert reply.status == 204
+    assert not [name for name in reply.headers if name.lower().startswith("access-control")], "no other site reads it"
+
+
+@pytest.mark.parametrize(("role", "is_answered"), [("evaluator", False), ("admin", True)])
+def test_where_a_file_goes_is_told_to_an_admin_alone(server: Any, study_id: int, role: str, is_answered: bool) -> None:
+    with socket(server, signed_in(server, study_id, f"a {role}", role)) as line:
+        run_page(line)
+        asked = BackMsg()
+        asked.file_urls_request.request_id = "one"
+        asked.file_urls_request.file_names.append("a.md")
+        line.send(asked.SerializeToString())
+        kinds = {one.WhichOneof("type") for one in run_page(line)}
+    assert ("file_urls_response" in kinds) is is_answered
 
 
 def test_a_download_is_there_for_evaluators_and_admins_only(server: Any, study_id: int) -> None:

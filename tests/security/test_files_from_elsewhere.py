@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from annotation.errors import ImportingError
 from annotation.files import rows as parquet_rows
+from annotation.files.archives import unpack, write_named
 from annotation.files.folders import refuse_ways_out
 from annotation.files.rows import read_parquet
 from annotation.importing.reports.records import REPORT_MAX
@@ -177,6 +178,47 @@ def test_a_hostile_archive_given_to_verify_writes_nowhere_reads_nothing_else_and
     assert "Traceback" not in refused.output
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert not Path("/zz-calipers-out.txt").exists()
+
+
+@pytest.mark.parametrize(
+    "names",
+    [{"../out.md": b"x"}, {"/zz-calipers-out.md": b"x"}, {"C:\\out.md": b"x"}, {"s/../../out.md": b"x"}],
+    ids=["up", "absolute", "drive", "down and up"],
+)  # fmt: skip
+def test_an_uploaded_archive_writes_into_its_own_folder_alone(tmp_path: Path, names: dict[str, bytes]) -> None:
+    unpack(zipped(tmp_path / "upload.zip", names, {"s/link.md": "/etc/passwd"}), tmp_path / "files")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["files", "upload.zip"]
+    assert not Path("/zz-calipers-out.md").exists()
+    assert "root:" not in (tmp_path / "files" / "s" / "link.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "names", [{"s/big.md": b"0" * (200 << 20)}, {f"f{n}": b"" for n in range(10_001)}], ids=["bomb", "many"]
+)
+def test_an_uploaded_archive_without_end_is_refused_before_anything_is_unpacked(
+    tmp_path: Path, names: dict[str, bytes]
+) -> None:
+    with pytest.raises(ImportingError, match="unpack it yourself if you trust it"):
+        unpack(zipped(tmp_path / "upload.zip", names), tmp_path / "files")
+    assert not (tmp_path / "files").exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../out.md", "/out.md", "s/../../out.md", "s//out.md", "./out.md", "C:/out.md", "s\\..\\out.md", "s/\0.md", "s/\ud800.md", "", "s" * 300],
+)  # fmt: skip
+def test_an_uploaded_file_whose_name_leads_elsewhere_is_refused_and_none_beside_it_written(
+    tmp_path: Path, name: str
+) -> None:
+    with pytest.raises(ImportingError, match="rename it"):
+        write_named([(name, b"x"), ("s/good.md", b"x")], tmp_path / "files")
+    assert not list(tmp_path.rglob("*.md"))
+
+
+def test_two_uploaded_files_are_never_one(tmp_path: Path) -> None:
+    for names in (("s/a.md", "s/a.md"), ("s/a.md", "s/a.md/b.md")):
+        with pytest.raises(ImportingError, match="rename it"):
+            write_named([(name, b"x") for name in names], tmp_path / str(len(names[1])))
 
 
 def test_other_archives_are_no_bundle(tmp_path: Path) -> None:

@@ -62,43 +62,27 @@ def import_reports(
     Example: calipers import reports my_reports --layout folder --study mystudy
     Example: calipers import reports answers.jsonl --layout table --map topic=id,system=model,text=response
     """
-    from annotation.files.folders import refuse_ways_out
-    from annotation.importing import layouts
-    from annotation.importing.reports.table import TableOptions, parse_map, read_table
-    from annotation.importing.reports.write import import_reports as write
-    from annotation.importing.reports.write import prepare_all, refuse_reports
+    from annotation.importing.bringing_in import Asked, bring_in, find, read
+    from annotation.importing.reports.table import TableOptions, parse_map
 
     with ending(as_json):
         refuse_source(path, layout)
-        refuse_ways_out(path)
-        if layout == AUTO:
-            layout, sign, path = layouts.propose(path)
-            typer.echo(f"--layout {layout}, because of {sign}", err=True)
-        if layout != "table" and (columns or system or keep_columns):
-            raise typer.BadParameter(f"--map, --system and --keep-columns are for --layout table, not {layout}")
-        if layout != "table" and not path.is_dir():
-            raise ImportingError(f"{path}: not a folder; give the folder that holds the reports, or use --layout table")
-        path = layouts.tree_of(layout, path)
+        found = find(path, layout)
+        if found.sign:
+            typer.echo(f"--layout {found.layout}, because of {found.sign}", err=True)
+        if found.layout != "table" and (columns or system or keep_columns):
+            raise typer.BadParameter(f"--map, --system and --keep-columns are for --layout table, not {found.layout}")
         table = TableOptions(parse_map(columns), system, keep_columns)
-        parsed = (
-            read_table(path, encoding, table) if layout == "table" else layouts.LAYOUTS[layout].read(path, encoding)
-        )
-        options = {"encoding": encoding, "map": dict(table.columns), "system": system, "keep_columns": keep_columns}
-        engine = opened()
-        with reading(engine) as session, progress_bar("preparing reports") as advance:
+        asked = Asked(encoding, table, allow_empty, allow_missing, new_version)
+        parsed, engine = read(found, asked), opened()
+        with reading(engine) as session:
             admin = local_admin(find_study(session, study))
-            refuse_reports(
-                session, admin, parsed, allow_empty=allow_empty, allow_missing=allow_missing, new_version=new_version
+        with progress_bar("preparing reports") as advance:
+            outcome = bring_in(
+                engine, admin, parsed, found.layout, asked, source=str(found.path), progress=advance, dry_run=dry_run
             )
-            ready = prepare_all(session, admin, parsed, advance)
-        with transaction(engine) as session:
-            outcome = write(
-                session, local_admin(find_study(session, study)), parsed, layout=layout, source=str(path),
-                allow_empty=allow_empty, allow_missing=allow_missing, new_version=new_version, options=options,
-                prepared_texts=ready,
-            )  # fmt: skip
-            if dry_run:
-                raise DryRun
+        if dry_run:
+            typer.echo("dry run: nothing was written", err=True)
     say(outcome, as_json, None if dry_run else engine, study)
 
 
@@ -113,7 +97,7 @@ def refuse_source(path: Path, layout: str) -> None:
         raise ImportingError(f"{path}: no such folder; give the folder that holds the reports")
 
 
-def bring_in(folder: Path, layout: str, study: str, **allowed: bool) -> None:
+def bring_in_new(folder: Path, layout: str, study: str, **allowed: bool) -> None:
     """Import the reports of the study just made; where they are refused, say that the study is kept and what to run."""
     try:
         import_reports(

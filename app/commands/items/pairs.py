@@ -13,7 +13,6 @@ import typer
 from annotation.errors import ImportingError
 from app.commands import opening, printing
 from app.commands.completing import among
-from plain.counting import counted
 
 if TYPE_CHECKING:
     from annotation.designs import listed_pairs
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from annotation.planning.plan_summary import PlanSummary
     from annotation.planning.slots import Plan
 
-NOUNS = {"pairwise_choice": "pairs", "pointwise_rating": "reports", "probe_label": "probes"}
 DESIGN = (
     "reference (each system against it), all (every two), balanced (a draw in which every two meet equally often), "
     "active (topics drawn batch by batch, where judges' answers say most), "
@@ -72,7 +70,8 @@ def pairs(
     Example: calipers pairs mystudy --design balanced --per-topic 1 --overlap 3 --roster --apply
     Example: calipers pairs mystudy --design active --batch 20 --overlap 2 --apply
     """
-    from annotation.planning.plan_summary import summary
+    from annotation.planning.plan_summary import READING_WPM, summary
+    from annotation.planning.plan_words import noun_of
     from annotation.planning.slots import apply_plan, compare_plan
 
     made, drawn = 0, ""
@@ -83,7 +82,7 @@ def pairs(
             row = opening.find_study(session, study)
             admin = opening.local_admin(row)
             overlap = overlap or opening.protocol_of(row).study.overlap
-            noun = "pairs" if opening.protocol_of(row).rates_both else NOUNS[opening.protocol_of(row).task_type]
+            noun = noun_of(opening.protocol_of(row))
             design = design or ("active" if opening.protocol_of(row).study.next == "active" else "reference")
             planned = partial(
                 _planned, admin=admin, design=design, batch=batch, question=question,
@@ -113,7 +112,7 @@ def pairs(
                 noun: told.items,
                 "applied": apply,
                 "sides": sides,
-                "reading_wpm": _wpm(),
+                "reading_wpm": READING_WPM,
                 **told.as_json(),
                 **({"draw": asdict(plan.draw)} if plan.draw else {}),
             }
@@ -174,14 +173,10 @@ def _strata(names: str, each: int | None, by: str) -> probes.Strata | None:
     return probes.Strata(tuple(name.strip() for name in names.split(",")), each, by)
 
 
-def _wpm() -> int:
-    from annotation.planning.plan_summary import READING_WPM
-
-    return READING_WPM
-
-
 def _print(name: str, seed: int, noun: str, told: PlanSummary, *, has_sides: bool) -> None:
-    _print_size(name, seed, noun, told)
+    from annotation.planning import plan_words
+
+    typer.echo(plan_words.size_words(name, seed, noun, told))
     if told.categories:
         printing.print_table(
             ("category", noun), [(name or None, count) for name, count in told.categories.items()], numbers=(noun,)
@@ -197,44 +192,10 @@ def _print(name: str, seed: int, noun: str, told: PlanSummary, *, has_sides: boo
     if rows:
         printing.print_table(columns, rows, numbers=columns[1:])
     if told.loads:
-        _print_loads(told.loads, told.uneven_sides if has_sides else None)
-    _print_work(told)
+        typer.echo(plan_words.roster_words(told.loads, told.uneven_sides if has_sides else None))
+    typer.echo("\n".join(plan_words.work_words(told)))
     if told.warning:
         typer.echo(f"warning: {told.warning}", err=True)
-
-
-def _print_size(name: str, seed: int, noun: str, told: PlanSummary) -> None:
-    categories = f" in {counted(len(told.categories), 'category')}" if told.categories else ""
-    stand = f" ({told.standing_items} of them there already)" if told.standing_items else ""
-    typer.echo(
-        f"{name}: {counted(told.items, noun.removesuffix('s'))}{stand} on {counted(told.topics, 'topic')}{categories}, "
-        f"{counted(told.overlap, 'annotator')} each, {counted(told.new_slots, 'new slot')}"
-        f"{f' of {told.slots:,}' if told.slots != told.new_slots else ''}, seed {seed}"
-    )
-
-
-def _print_loads(loads: Mapping[str, int], uneven_sides: int | None) -> None:
-    low, high = min(loads.values()), max(loads.values())
-    each = low if low == high else f"{low} to {high}"
-    uneven = f", left and right of one system differ by at most {uneven_sides} for each of them"
-    typer.echo(f"roster of {len(loads)} annotators: {each} labels each{'' if uneven_sides is None else uneven}")
-
-
-def _print_work(told: PlanSummary) -> None:
-    """Reading and its pay, and what is given out beside the slots."""
-    pay = f", at least {told.pay:,.2f} {told.currency}" if told.pay is not None else ""
-    typer.echo(
-        f"reading: about {told.reading_hours:,.1f} hours{pay} ({told.words:,} words at {_wpm()} a minute, every text "
-        "once for each label; deciding comes on top)"
-    )
-    checks = counted(told.attention_shown, "attention check")
-    extras = [
-        (told.retests, f"about {counted(told.retests, 'item')} again for self-agreement"),
-        (told.attention_shown, f"about {checks} from {counted(told.attention_items, 'item')}"),
-        (told.training_items, f"{counted(told.training_items, 'training item')} for each annotator"),
-    ]
-    if said := [words for count, words in extras if count]:
-        typer.echo(f"on top: {', '.join(said)}")
 
 
 def items(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import lzma
 import re
 import tempfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -14,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from annotation.errors import AnnotationError
+from annotation.errors import AnnotationError, ImportingError
 from app.commands import opening, printing
 from plain.counting import counted
 
@@ -272,10 +270,6 @@ def _rows(count: int) -> str:
     return f"{count:,} row{'' if count == 1 else 's'}"
 
 
-# a .zip of more files, or of more bytes and many times its own, is no bundle but a bomb
-MOST_FILES, SMALL, MOST_TIMES = 10_000, 100_000_000, 100
-
-
 def verify(
     bundle: Path = typer.Argument(..., help="The folder of a bundle, or a .zip of it."),
     root: str = typer.Option(None, help="The root that was published: 64 hexadecimal digits."),
@@ -306,6 +300,7 @@ def verify(
 @contextmanager
 def _opened(bundle: Path) -> Iterator[Path]:
     """The bundle's folder; a .zip is unpacked for as long as it is looked at."""
+    from annotation.files.archives import unpack
     from exports.bundles.bundle import SUMS
 
     if bundle.is_dir():
@@ -314,24 +309,15 @@ def _opened(bundle: Path) -> Iterator[Path]:
     if not bundle.exists():
         raise AnnotationError("no_bundle", f"{bundle}: no such file or folder; give a bundle's folder or a .zip of it")
     with tempfile.TemporaryDirectory() as made:
-        _unpack(bundle, Path(made))
+        try:
+            unpack(bundle, Path(made))
+        except ImportingError as error:
+            raise AnnotationError(
+                "no_bundle", f"{bundle}: no bundle ({error}); give its folder or a .zip of it"
+            ) from None
         inside = [path.parent for path in Path(made).glob(f"**/{SUMS}")]
         if not inside:
             raise AnnotationError(
                 "no_bundle", f"{bundle}: no {SUMS} in it; give the folder of a bundle or a .zip of it"
             )
         yield min(inside, key=lambda path: len(path.parts))
-
-
-def _unpack(bundle: Path, into: Path) -> None:
-    from zipfile import BadZipFile, ZipFile
-
-    try:
-        with ZipFile(bundle) as archive:
-            entries = archive.infolist()
-            size = sum(entry.file_size for entry in entries)
-            if len(entries) > MOST_FILES or size > max(SMALL, MOST_TIMES * bundle.stat().st_size):
-                raise BadZipFile(f"{len(entries):,} files of {size:,} bytes; unpack it yourself if you trust it")
-            archive.extractall(into)
-    except (OSError, BadZipFile, RuntimeError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
-        raise AnnotationError("no_bundle", f"{bundle}: no bundle ({error}); give its folder or a .zip of it") from None

@@ -10,7 +10,7 @@ import typer
 
 from app.commands import opening, printing
 from app.commands.completing import protocols
-from app.commands.items.importing import ALLOW_EMPTY, ALLOW_MISSING, bring_in, refuse_source
+from app.commands.items.importing import ALLOW_EMPTY, ALLOW_MISSING, bring_in_new, refuse_source
 
 
 def add_to(app: typer.Typer) -> None:
@@ -109,7 +109,7 @@ def init(
 
         printing.say_next(database(), study)
     else:
-        bring_in(from_reports, layout, study, allow_empty=allow_empty, allow_missing=allow_missing)
+        bring_in_new(from_reports, layout, study, allow_empty=allow_empty, allow_missing=allow_missing)
 
 
 def _make_study(study: str, protocol: str, seed: int) -> dict[str, Any]:

@@ -63,7 +63,8 @@ def show(principal: Principal, cookie: str) -> None:
     st.html(f'<div class="c-page">{people_table(shown)}</div>')
     if listed:
         _one_person(cookie, listed)
-    _invite(cookie)
+    st.html('<div class="c-page"><h2>Invite</h2></div>')
+    invite_by_name(cookie)
     _open_links(cookie, doors)
     _everybody(cookie)
     _pay(cookie, pay)
@@ -132,8 +133,8 @@ def _quota_of(cookie: str, person: PersonLine) -> None:
         _button("Set", cookie, _set_quota, person.name, f"quota_{person.pseudonym}", key="set_quota")
 
 
-def _invite(cookie: str) -> None:
-    st.html('<div class="c-page"><h2>Invite</h2></div>')
+def invite_by_name(cookie: str) -> None:
+    """Names become links, to be copied or mailed."""
     with st.form("invite", border=False), _row():
         st.text_area("Names, one a line", key="new_names", height=96, placeholder="Ada\nBen", width=420)
         st.selectbox("Role", ROLES, key="new_role", width=180)

@@ -1,17 +1,21 @@
-"""The owner's first page until the study is open: what is done, what comes next, and how to do it."""
+"""A study's road, for its owner: each step from the protocol to the opening is taken here, and later its end."""
 
+from collections.abc import Callable
 from html import escape
 
 import streamlit as st
 
+from annotation.errors import AnnotationError
 from annotation.people.principals import Principal, study_for
-from app import setting_up, settings
+from annotation.work import open_and_close
+from app import progress, setting_up, settings
 from app.screens import look, report_page
-from db.connect import reading
+from app.screens.study import bringing_in, people, planning
+from db.connect import reading, transaction
 
 CSS = """
-.c-page .s-steps { max-width: 46rem; margin: 8px 0 0; padding: 0; list-style: none; }
-.c-page .s-steps > li { display: grid; grid-template-columns: 24px 1fr; margin: 0; padding: 12px 0;
+.c-page .s-steps { max-width: 62rem; margin: 0; padding: 0; list-style: none; }
+.c-page .s-steps > li { display: grid; grid-template-columns: 24px 1fr; margin: 0; padding: 12px 0 0;
   border-top: 1px solid var(--c-line); font-size: 14px; }
 .c-page .s-steps > .s-next { border-top: 2px solid var(--c-accent); }
 .s-steps b { font-weight: 600; }
@@ -20,35 +24,153 @@ CSS = """
 .s-later b { font-weight: 400; color: var(--c-ink-soft); }
 .s-next .s-mark { color: var(--c-accent); font-weight: 600; }
 .c-page .s-steps p { margin: 4px 0 0; }
-.s-steps code { user-select: all; }
+.c-page .s-told { white-space: pre-line; margin: 0 0 8px; }
+.c-page .s-told li { font-size: 14px; }
+.c-fold code { user-select: all; }
+[class*="st-key-s_take_"] { padding-inline-start: 24px; max-width: 62rem; }
+[class*="st-key-s_take_"] [data-testid="stExpander"] details { border-top: 0; }
 """
 MARKS = {"done": "✓", "next": "→", "later": ""}
 STATES = {"done": "done", "next": "next", "later": "to come"}
+AGAIN = {"reports": "Bring in more reports", "plan": "Plan more", "people": "Invite more people"}  # once it was taken
+NOW = {
+    "open": "The study is open: work is given out.",
+    "paused": "The study is paused: no work is given out, and what is taken may be finished.",
+    "closed": "The study is closed: work in hand went back, and systems may be named.",
+    "locked": "The study is locked: no label changes any more.",
+}
+MOVES = {  # status -> button, what it does, and whether that is asked again
+    "open": ("Open again", "work is given out from now on", False),
+    "paused": ("Pause", "no new work is given out; what is taken may be finished", False),
+    "closed": ("Close", "Work in hand goes back. Screens and exports may name systems from then on.", True),
+    "locked": ("Lock", "No label can change, and nothing can be taken out any more. There is no way back.", True),
+}
+ALONE = (
+    ("calipers import probes, gold, evidence, labels, judge-results", "their many layouts are told by options"),
+    (
+        "calipers pairs --design FILE, --design active, --strata",
+        "a list is a file of yours; draws read judges' answers",
+    ),
+    ("calipers judge", "judges.toml and the keys are on the machine that asks, and the worker runs there"),
+    ("calipers packet, import ballots", "packets hold a person's secret, and leave the server by hand"),
+    ("calipers backup, restore, doctor, serve", "they are of the whole database, not of one study"),
+)
+REFUSED = "set_up_refused"
 
 
-def show(principal: Principal) -> None:
-    """Show the steps as they are now; a click on a command selects the whole of it."""
+def show(principal: Principal, cookie: str) -> None:
+    """What comes next in one sentence, the steps with what takes them, and the end of a study that is open."""
     look.style()
     st.html(f"<style>{CSS}</style>")
     with reading(settings.database()) as session:
-        report_page.study_head(study_for(session, principal, "admin"))
+        study = study_for(session, principal, "admin")
+        report_page.study_head(study)
         taken = setting_up.steps(setting_up.set_up_of(session, principal))
-    report_page.answer(setting_up.sentence(taken))
-    report_page.section(f'<ol class="s-steps">{"".join(map(step_html, taken))}</ol>')
-    st.button("Look again", key="look_again")
+        status, root, revealed = study.status, study.plan_root, study.revealed_at is not None
+        short = progress.short_of_people(progress.study_progress(session, principal))
+    report_page.answer(setting_up.sentence(taken) if status == "draft" else NOW[status])
+    if status != "draft":
+        _moves(principal, status, root, revealed)
+        report_page.section("<h2>How it was set up</h2>")
+    for number, step in enumerate(taken, start=1):
+        report_page.section(step_html(number, step, short if step.key == "open" and status == "draft" else ""))
+        _take(principal, cookie, step, status)
+    report_page.section(_commands(taken))
 
 
-def step_html(step: setting_up.Step) -> str:
-    """A step with its state in words for who cannot see the mark; its command and page until it is done."""
-    way = "" if step.state == "done" else _way(step)
+def step_html(number: int, step: setting_up.Step, warning: str = "") -> str:
+    """A step with its state in words for who cannot see the mark."""
+    warned = f'<p class="c-amber">{escape(warning)}</p>' if warning else ""
+    came_in = bringing_in.told() if step.key == "reports" else ""
     return (
-        f'<li class="s-{step.state}"><span class="s-mark" role="img" aria-label="{STATES[step.state]}">'
-        f"{MARKS[step.state]}</span><div><b>{escape(step.title)}</b>"
-        f'<p class="c-soft">{escape(step.told)}</p>{way}</div></li>'
+        f'<ol class="s-steps" start="{number}"><li class="s-{step.state}"><span class="s-mark" role="img" '
+        f'aria-label="{STATES[step.state]}">{MARKS[step.state]}</span><div><b>{escape(step.title)}</b>'
+        f'<p class="c-soft">{escape(step.told)}</p>{warned}{came_in}</div></li></ol>'
     )
 
 
-def _way(step: setting_up.Step) -> str:
-    link = "" if step.page is None else f'<a href="/{step.page[0]}" target="_self">{escape(step.page[1])}</a>'
-    command = f"<code>{escape(step.command)}</code>"
-    return f"<p>{link} or {command}</p>" if link else f"<p>{command}</p>"
+def _take(principal: Principal, cookie: str, step: setting_up.Step, status: str) -> None:
+    """What takes this step: at hand while it is next, folded once it was taken."""
+    acts: dict[str, Callable[[], None]] = {
+        "reports": lambda: bringing_in.show(principal),
+        "plan": lambda: planning.show(principal),
+        "people": lambda: people.invite_by_name(cookie),
+        "open": lambda: _move(principal, "open", "Open the study"),
+    }
+    if step.state == "later" or status == "locked":
+        return
+    with st.container(key=f"s_take_{step.key}"):
+        if step.state == "next" and step.key == "flags":
+            report_page.section('<p><a href="/blinding" target="_self">Decide on the Blinding page</a></p>')
+        elif step.state == "next":
+            acts[step.key]()
+        elif step.key in AGAIN:
+            with st.expander(AGAIN[step.key], expanded=step.key == "people" and people.LINKS in st.session_state):
+                acts[step.key]()
+        if step.key == "open" and status == "draft":
+            _refused()
+
+
+def _moves(principal: Principal, status: str, root: str | None, revealed: bool) -> None:
+    """The buttons of a study that was opened, and what its plan is known by."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        for target, (label, told, is_asked) in MOVES.items():
+            if status not in open_and_close.MOVES[target]:
+                continue
+            if is_asked:
+                with st.popover(f"{label} …"):
+                    st.caption(told)
+                    _move(principal, target, f"{label} the study")
+            else:
+                _move(principal, target, label, told)
+        if not revealed and status in ("open", "paused"):
+            with st.popover("Reveal …"):
+                st.caption(
+                    "Screens and exports may name systems before the study closes. Every report says so, and labels "
+                    "given from then on are marked."
+                )
+                if st.button("Reveal the systems", key="set_up_reveal"):
+                    _do(principal, "reveal")
+    _refused()
+    told = (
+        f"Plan root <code>{escape(root)}</code>: quote it in a preregistration; every export prints it." if root else ""
+    )
+    shown = " Systems were revealed before the study closed." if revealed and status in ("open", "paused") else ""
+    report_page.section(f'<p class="c-soft">{told}{shown}</p>')
+
+
+def _move(principal: Principal, target: str, label: str, about: str = "") -> None:
+    is_first = label == "Open the study"
+    if st.button(label, key=f"set_up_{target}", type="primary" if is_first else "secondary", help=about or None):
+        _do(principal, target)
+
+
+def _do(principal: Principal, what: str) -> None:
+    """Move the study, or reveal it; a refusal stands under the button until the next try."""
+    st.session_state.pop(REFUSED, None)
+    try:
+        with transaction(settings.database()) as session:
+            if what == "reveal":
+                open_and_close.reveal(session, principal)
+            else:
+                open_and_close.set_status(session, principal, what)
+    except AnnotationError as error:
+        st.session_state[REFUSED] = error.text
+    st.rerun()
+
+
+def _refused() -> None:
+    if text := st.session_state.get(REFUSED):
+        report_page.section(f'<p class="c-red">{escape(text)}</p>')
+
+
+def _commands(taken: tuple[setting_up.Step, ...]) -> str:
+    """The same steps as commands, and what has no page."""
+    same = "".join(
+        f"<dt>{escape(one.title)}</dt><dd><code>{escape(one.command)}</code></dd>" for one in taken if one.command
+    )
+    alone = "".join(f"<dt><code>{escape(name)}</code></dt><dd>{escape(why)}</dd>" for name, why in ALONE)
+    return (
+        f'<details class="c-fold"><summary>The same on the command line</summary><dl>{same}</dl></details>'
+        f'<details class="c-fold"><summary>What only the command line does, and why</summary><dl>{alone}</dl></details>'
+    )

@@ -1,0 +1,92 @@
+"""Reports from a path into a study, for the command and the page alike: found, read, and written whole or refused."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sqlalchemy import Engine
+
+from annotation.errors import ImportingError
+from annotation.files.folders import refuse_ways_out
+from annotation.importing import layouts
+from annotation.importing.reports.import_report import ImportReport
+from annotation.importing.reports.records import Parsed
+from annotation.importing.reports.table import TableOptions, read_table
+from annotation.importing.reports.write import import_reports, prepare_all, refuse_reports
+from annotation.people.principals import Principal
+from db.connect import reading, transaction
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is read, in which layout; `sign`: the file by which the layout was told, where nobody said it."""
+
+    layout: str
+    path: Path
+    sign: str = ""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How its owner wants reports read, and what may be missing or new."""
+
+    encoding: str = "utf-8"
+    table: TableOptions = field(default_factory=TableOptions)
+    allow_empty: bool = False
+    allow_missing: bool = False
+    new_version: bool = False
+
+
+def find(path: Path, layout: str) -> Found:
+    """Raises ImportingError where the path leads out of itself, or is in no layout or not in this one."""
+    refuse_ways_out(path)
+    sign = ""
+    if layout == layouts.AUTO:
+        layout, sign, path = layouts.propose(path)
+    if layout != "table" and not path.is_dir():
+        raise ImportingError(f"{path}: not a folder; give the folder that holds the reports, or use --layout table")
+    return Found(layout, layouts.tree_of(layout, path), sign)
+
+
+def read(found: Found, asked: Asked) -> Parsed:
+    """Everything that is there, with what is wrong with it; no database is asked."""
+    if found.layout == "table":
+        return read_table(found.path, asked.encoding, asked.table)
+    return layouts.LAYOUTS[found.layout].read(found.path, asked.encoding)
+
+
+def bring_in(
+    engine: Engine,
+    principal: Principal,
+    parsed: Parsed,
+    layout: str,
+    asked: Asked,
+    *,
+    source: str,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+    dry_run: bool = False,
+) -> ImportReport:
+    """Prepare, and write all or nothing. Raises ImportingError with every problem, and AnnotationError.
+
+    Texts are prepared before the writing transaction, in which nobody else can save. `source`: where they came from, as
+    is kept with the import. `dry_run`: everything is checked, and nothing stays.
+    """
+    with reading(engine) as session:
+        refuse_reports(
+            session, principal, parsed, allow_empty=asked.allow_empty, allow_missing=asked.allow_missing,
+            new_version=asked.new_version,
+        )  # fmt: skip
+        ready = prepare_all(session, principal, parsed, progress)
+    read_as = asked.table
+    options = {
+        "encoding": asked.encoding, "map": dict(read_as.columns), "system": read_as.system,
+        "keep_columns": read_as.keep_columns,
+    }  # fmt: skip
+    with transaction(engine) as session:
+        outcome = import_reports(
+            session, principal, parsed, layout=layout, source=source, options=options, prepared_texts=ready,
+            allow_empty=asked.allow_empty, allow_missing=asked.allow_missing, new_version=asked.new_version,
+        )  # fmt: skip
+        if dry_run:
+            session.rollback()
+    return outcome

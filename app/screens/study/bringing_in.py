@@ -1,0 +1,131 @@
+"""Reports come in by the browser: a folder, a .zip of one, or a table, all of it or nothing, every problem listed."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from html import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from annotation.errors import AnnotationError, ImportingError
+from annotation.files.archives import top_of, unpack, write_named
+from annotation.files.rows import SUFFIXES
+from annotation.importing.bringing_in import Asked, bring_in, find, read
+from annotation.importing.layouts import AUTO, LAYOUTS
+from annotation.importing.reports.import_report import ImportReport
+from annotation.importing.reports.table import TableOptions, parse_map
+from annotation.people.principals import Principal
+from app.screens.look import advance
+from app.screens.report_page import section
+from app.settings import database
+
+FOLDER, FILE = "A folder", "A .zip or a table"
+GAPS = {
+    "allow_missing": "Systems may lack reports on some topics",
+    "allow_empty": "Reports may be empty",
+    "new_version": "Changed reports are new versions",
+}  # of `Asked`; refusals name them as options of the command
+TOLD, TRIES = "reports_told", "reports_tries"  # (whether they came in, lines); how many uploads went before
+
+
+def show(principal: Principal) -> None:
+    """The upload, what may be missing, and what became of the last one."""
+    tries = st.session_state.get(TRIES, 0)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        kind = st.segmented_control("They are", [FOLDER, FILE], default=FOLDER, key="reports_kind", required=True)
+        layout = st.selectbox("Layout", [AUTO, *LAYOUTS], format_func=_layout, key="reports_layout", width=280)
+        columns = "" if kind == FOLDER else st.text_input(
+            "Columns of a table, where they have other names", key="reports_columns", width=360,
+            placeholder="topic=id,system=model,text=response",
+        )  # fmt: skip
+    given = st.file_uploader(
+        "Reports: one folder for each system, with one file for each topic" if kind == FOLDER
+        else "Reports: a .zip of the folder, or a table with a report a row",
+        accept_multiple_files="directory" if kind == FOLDER else True,
+        type=None if kind == FOLDER else ["zip", *(suffix.removeprefix(".") for suffix in SUFFIXES)],
+        key=f"reports_{kind}_{tries}",
+    )  # fmt: skip
+    with st.container(gap="xxsmall"):
+        allowed = {name: st.checkbox(label, key=f"reports_{name}") for name, label in GAPS.items()}
+    if st.button("Bring them in", key="reports_in", type="primary", disabled=not given):
+        st.session_state[TOLD] = _tried(principal, given, layout, columns, allowed)
+        if st.session_state[TOLD][0]:
+            st.session_state[TRIES] = tries + 1  # another upload, which is empty
+            st.rerun()
+    came_in, lines = st.session_state.get(TOLD, (True, []))
+    if not came_in:
+        section(told_html(f"Nothing came in. {len(lines)} to mend:", lines))
+
+
+def told() -> str:
+    """What came in by the last upload, as HTML; empty where none did."""
+    came_in, lines = st.session_state.get(TOLD, (False, []))
+    return told_html("They came in.", lines) if came_in else ""
+
+
+def told_html(head: str, lines: Sequence[str]) -> str:
+    """A sentence and its lines."""
+    return f'<p class="c-soft">{escape(head)}</p><ul class="c-notes s-told">{"".join(map(_line, lines))}</ul>'
+
+
+def _line(text: str) -> str:
+    return f"<li>{escape(text)}</li>"
+
+
+def _layout(name: str) -> str:
+    return "told by what is there" if name == AUTO else name
+
+
+def _tried(
+    principal: Principal, given: Sequence[UploadedFile], layout: str, columns: str, gaps: dict[str, Any]
+) -> tuple[bool, list[str]]:
+    with TemporaryDirectory() as made:
+        try:
+            asked = replace(Asked(table=TableOptions(parse_map(columns))), **gaps)
+            return True, _brought_in(principal, given, Path(made), layout, asked).lines()
+        except ImportingError as error:
+            return False, [in_words(problem, made) for problem in error.problems]
+        except AnnotationError as error:
+            return False, [error.text]
+
+
+def _brought_in(
+    principal: Principal, given: Sequence[UploadedFile], made: Path, layout: str, asked: Asked
+) -> ImportReport:
+    bar = st.progress(0.0, "Reading")
+    try:
+        found = find(_stored(given, made), layout)
+        return bring_in(
+            database(), principal, read(found, asked), found.layout, asked, source=given[0].name.split("/")[0],
+            progress=partial(advance, bar, "Preparing reports"),
+        )  # fmt: skip
+    finally:
+        bar.empty()
+
+
+def _stored(given: Sequence[UploadedFile], made: Path) -> Path:
+    """The folder or table to read, in `made`."""
+    if len(given) == 1 and given[0].name.lower().endswith(".zip"):
+        packed = made / "upload.zip"
+        packed.write_bytes(given[0].getvalue())
+        try:
+            unpack(packed, made / "files")
+        except ImportingError as error:
+            raise ImportingError(f"{given[0].name}: cannot be unpacked ({error}); pack the folder anew") from None
+        return top_of(made / "files")
+    write_named([(file.name, file.getvalue()) for file in given], made / "files")
+    return made / "files" / given[0].name if len(given) == 1 and "/" not in given[0].name else top_of(made / "files")
+
+
+def in_words(problem: str, made: str) -> str:
+    """A problem as the page tells it: without the folder of the upload, and with its controls for the options."""
+    for name, label in GAPS.items():
+        problem = problem.replace(f"pass --{name.replace('_', '-')}", f"tick “{label}”")
+    problem = problem.replace("pass --layout with one of", "choose its layout above:")
+    for folder in (f"{made}/files/", f"{made}/files", f"{made}/"):
+        problem = problem.replace(folder, "")
+    return problem

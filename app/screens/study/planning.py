@@ -1,0 +1,99 @@
+"""What people label is planned in the browser: looked at with its hours and its price, and only then made."""
+
+from functools import partial
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from annotation import studies
+from annotation.designs.pairing import DESIGNS
+from annotation.errors import AnnotationError
+from annotation.people.principals import Principal, study_for
+from annotation.planning import plan_summary, plan_words, slots
+from app.results.next_topics import design_of
+from app.screens.look import advance, table
+from app.screens.report_page import section
+from app.settings import database
+from db.connect import reading, transaction
+
+ASKED = "plan_asked"  # what `make_plan` was asked for; there while the plan is looked at
+TOLD = {
+    "reference": "reference: each system against it",
+    "all": "all: every two systems",
+    "balanced": "balanced: every two meet equally often",
+}
+
+
+def show(principal: Principal) -> None:
+    """What to plan; then the plan, with the button that makes it."""
+    with reading(database()) as session:
+        study = study_for(session, principal, "admin")
+        protocol, design = studies.protocol_of(study), design_of(session, study)
+    asked: dict[str, Any] = {}
+    has_pairs = plan_words.noun_of(protocol) == "pairs"
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        if has_pairs:
+            asked["design"] = st.selectbox(
+                "Pairs", DESIGNS, DESIGNS.index(design), format_func=TOLD.__getitem__, key="plan_design", width=320
+            )
+        asked["per_topic"] = st.number_input(
+            "Items a topic", 1, None, None, key="plan_per_topic", placeholder="all", width=140
+        )
+        asked["total"] = st.number_input(
+            "Items in all", 1, None, None, key="plan_total", placeholder="no limit", width=140
+        )
+        asked["overlap"] = st.number_input(
+            "Annotators an item", 1, None, protocol.study.overlap, key="plan_overlap", width=160
+        )
+        looked = st.button("Look at the plan", key="plan_look")
+    asked["roster"] = st.checkbox("Say now who labels what, among those invited", key="plan_roster")
+    if looked:
+        st.session_state[ASKED] = asked
+    if st.session_state.get(ASKED) == asked:
+        _look_at(principal, asked, has_pairs)
+
+
+def _look_at(principal: Principal, asked: dict[str, Any], has_pairs: bool) -> None:
+    try:
+        with st.spinner("Planning…"), reading(database()) as session:
+            study = study_for(session, principal, "admin")
+            plan = slots.make_plan(session, principal, **asked)
+            found = plan_summary.summary(session, principal, plan)
+            noun = plan_words.noun_of(studies.protocol_of(study))
+            said = [plan_words.size_words(study.name, study.seed, noun, found)]
+    except AnnotationError as error:
+        section(f'<p class="c-red">{escape(error.text)}</p>')
+        return
+    if found.loads:
+        said.append(plan_words.roster_words(found.loads, found.uneven_sides if has_pairs else None))
+    said += [*plan_words.work_words(found), *([f"warning: {found.warning}"] if found.warning else [])]
+    heads = ("System", "Items", "Slots", *(("Left", "Right") if has_pairs else ()))
+    rows = [
+        (escape(one.system), f"{one.items:,}", f"{one.slots:,}",
+         *((f"{one.left:,}", f"{one.right:,}") if has_pairs else ()))
+        for one in found.systems
+    ]  # fmt: skip
+    lines = "".join(f"<li>{escape(line)}</li>" for line in said)
+    section(f'<ul class="c-notes s-told">{lines}</ul>{table("Plan by system", heads, rows) if rows else ""}')
+    with st.container(horizontal=True, gap="small"):
+        new = "Make these slots" if found.new_slots == 1 else f"Make these {found.new_slots:,} slots"
+        if st.button(new, key="plan_make", type="primary", disabled=not found.new_slots):
+            _make(principal, asked)
+        if st.button("Not now", key="plan_not_now"):
+            _forget()
+
+
+def _make(principal: Principal, asked: dict[str, Any]) -> None:
+    bar = st.progress(0.0, "Comparing reports")
+    with reading(database()) as session:
+        plan = slots.make_plan(session, principal, **asked)
+        passages = slots.compare_plan(session, principal, plan, partial(advance, bar, "Comparing reports"))
+    with transaction(database()) as session:  # once more: something may have come in meanwhile
+        slots.apply_plan(session, principal, slots.make_plan(session, principal, **asked), passages)
+    _forget()
+
+
+def _forget() -> None:
+    st.session_state.pop(ASKED, None)
+    st.rerun()

@@ -38,9 +38,9 @@ from calibration.inference.looks import Look, nominal_levels
 from calibration.sampling.allocation import anticipated_deviation
 from calibration.sampling.inclusion import (
     Batch,
+    draw_batch,
     draw_weights,
     inclusion_probabilities,
-    most_allowed,
     systematic_sample,
 )
 from calibration.sampling.weighted_mean import DrawnEstimate, drawn_estimate
@@ -91,17 +91,15 @@ class Topics:
 
     def drawn(self, rng: np.random.Generator, name: str, most: int, steps: int = STEP) -> list[Batch]:
         """Batches of the active design for one question, up to `most` topics."""
-        one = self.questions[name]
-        waiting, batches, sizes, of = np.arange(len(one.sizes)), [], [], []
-        while sum(sizes) < most:
-            size = min(PILOT if not sizes else steps, most - sum(sizes))
-            sizes.append(size)
-            of.append(len(waiting))
+        question = self.questions[name]
+        waiting, batches, count = np.arange(len(question.sizes)), [], 0
+        while count < most:
+            size = min(steps if batches else PILOT, most - count)
+            count += size
             held = np.concatenate([np.zeros(0, np.intp), *(batch.topics for batch in batches)])
-            moved = one.influence(held, draw_weights(batches))[1] if batches else np.zeros(0)
-            deviation = anticipated_deviation(self.signs, one.sizes, held, moved)[waiting]
-            chance = inclusion_probabilities(deviation, size, most=most_allowed(sizes, of))
-            drawn = systematic_sample(chance, rng)
+            moved = question.influence(held, draw_weights(batches))[1] if batches else np.zeros(0)
+            deviation = anticipated_deviation(self.signs, question.sizes, held, moved)[waiting]
+            chance, drawn = draw_batch(deviation, size, [(len(one.topics), one.waiting) for one in batches], rng)
             batches.append(Batch(waiting[drawn], chance[drawn], len(waiting), np.ones(size, bool)))
             waiting = np.delete(waiting, drawn)
         return batches

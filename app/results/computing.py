@@ -24,6 +24,7 @@ from annotation.shown_texts import auditing, kept_measures
 from annotation.verdicts import load_verdicts
 from app.logs import tell_no_words, write_logs
 from app.results import quality, shown_file
+from app.results.next_topics import next_words
 from app.results.reporting import settings_of
 from app.results.study_reports import shown_report
 from app.settings import settings
@@ -182,6 +183,7 @@ COMPUTED: dict[str, Callable[..., Any]] = {
     "kinds": _kinds,
     "judges": _judges,
     "pilot": _pilot,
+    "next": _with_session(next_words),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from sqlalchemy import func, orm, select
@@ -28,7 +29,7 @@ def next_draw(
 
     `amount`: of items, as of `Asked`; what the first batch was asked for holds for all.
     """
-    study = study_for(session, principal, "admin")
+    study = study_for(session, principal, "evaluator")
     before = draws.kept_draws(session, study)
     each = dict(before[0].amount if before else amount or {})
     asked = planned_items.Asked(
@@ -55,12 +56,32 @@ def design_of(session: orm.Session, study: Study) -> str:
     return "reference" if session.scalar(references) else "all"
 
 
-def draw_words(number: int, draw: draws.TopicDraw, worth: float) -> str:
-    """What is told of a batch before it is made."""
+def next_words(session: orm.Session, principal: Principal) -> str:
+    """What the next batch would be and bring, of a study whose topics are drawn; "" of another."""
+    study = study_for(session, principal, "evaluator")
+    before = draws.kept_draws(session, study)
+    if not before:
+        return ""
+    draw, found = next_draw(session, principal, question=before[-1].question)
+    return draw_words(len(before) + 1, draw, found.worth, worth_so_far(session, study))
+
+
+def worth_so_far(session: orm.Session, study: Study) -> float:
+    """As many topics drawn alike as those that people labelled are worth. Kish 1965."""
+    weights = [1 / chance for chance in draws.draw_probabilities(session, study).values()]
+    return math.fsum(weights) ** 2 / math.fsum(weight**2 for weight in weights) if weights else 0.0
+
+
+def draw_words(number: int, draw: draws.TopicDraw, worth: float, so_far: float) -> str:
+    """What is told of a batch before it is made. `worth`, and `so_far`: topics drawn alike."""
     if not draw.topics:
         return "every topic is drawn by now: nothing is left for a next batch"
     low, high = min(draw.chances), max(draw.chances)
     chances = f"each with a chance of {high:.3f}" if high - low < 5e-4 else f"with chances of {low:.3f} to {high:.3f}"
     told = f"batch {number}: {len(draw.topics)} of {draw.waiting} waiting topics, {chances} "
     told += f"(never below {draw.random_share:g} of a random draw's), for the {draw.question.replace('_', ' ')}"
-    return f"{told}; expected to be worth {worth:.0f} topics drawn at random"
+    told += f"; expected to be worth {worth:.0f} topics drawn at random"
+    if not so_far:
+        return told
+    narrower = 100 * (1 - math.sqrt(so_far / (so_far + worth)))
+    return f"{told}, beside the {so_far:.0f} that those labelled are worth: intervals about {narrower:.0f} % narrower"

@@ -96,6 +96,20 @@ def most_allowed(sizes: Sequence[int], waiting: Sequence[int]) -> float:
     return 1.0 if math.isinf(shares[-1]) else shares[-1] / math.fsum(shares)
 
 
+def draw_batch(
+    deviation: Array, size: int, before: Sequence[tuple[int, int]], rng: np.random.Generator,
+    random_share: float = RANDOM_SHARE,
+) -> tuple[Array, Codes]:  # fmt: skip
+    """The chance of each waiting topic, and the places of those drawn: `size` of them, or all that are left.
+
+    `deviation`: as of `inclusion_probabilities`; `before`: size of each earlier batch, and of how many it was drawn.
+    """
+    size = min(size, len(deviation))
+    sizes, waiting = [*(one for one, _ in before), size], [*(one for _, one in before), len(deviation)]
+    chance = inclusion_probabilities(deviation, size, random_share, most_allowed(sizes, waiting) if size else 1.0)
+    return chance, systematic_sample(chance, rng)
+
+
 def draw_weights(batches: Sequence[Batch]) -> Array:
     """Weight of each labelled topic, batch after batch, in their order: `plain.draws.draw_weights`."""
     each = draws.draw_weights(

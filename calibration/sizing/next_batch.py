@@ -15,10 +15,8 @@ from calibration.sampling.allocation import anticipated_deviation
 from calibration.sampling.inclusion import (
     RANDOM_SHARE,
     Batch,
+    draw_batch,
     draw_weights,
-    inclusion_probabilities,
-    most_allowed,
-    systematic_sample,
 )
 from calibration.settings import CalibrationSettings
 from calibration.study import counted
@@ -68,11 +66,10 @@ def next_batch(
     places = {topic: place for place, topic in enumerate(topics)}
     gone = {topic for batch in before for topic in batch.topics}
     waiting = np.array([place for topic, place in places.items() if topic not in gone], np.intp)
-    size = min(size, len(waiting))
     deviation = _deviation(verdicts, places, before, settings or CalibrationSettings(), question)[waiting]
-    most = most_allowed([*(len(batch.topics) for batch in before), size], [*(b.waiting for b in before), len(waiting)])
-    chance = inclusion_probabilities(deviation, size, random_share, most if size else 1.0)
-    drawn = systematic_sample(chance, np.random.default_rng([seed, len(before)]))
+    earlier = [(len(batch.topics), batch.waiting) for batch in before]
+    chance, drawn = draw_batch(deviation, size, earlier, np.random.default_rng([seed, len(before)]), random_share)
+    size = len(drawn)
     named = [topics[place] for place in waiting]
     whole = float(ratio(np.array((deviation**2).sum() * len(waiting) / max(size, 1)), (deviation**2 / chance).sum()))
     return NextBatch(
@@ -95,7 +92,7 @@ def _deviation(
     where = np.array([places.get(name, -1) for name in study.clusters], np.intp)
     known = where >= 0
     signs, sizes = np.zeros((count, 0)), np.ones(count)
-    told, units = _signs(study)
+    told, units = signs_of(study)
     if told.shape[1]:
         signs = np.tile(told[known].mean(axis=0), (count, 1))  # of a topic that no judge answered the mean is expected
         signs[where[known]] = told[known]
@@ -125,7 +122,7 @@ def _labelled(study: Study, places: dict[str, int], before: Sequence[Drawn]) -> 
     return found, draw_weights(batches)
 
 
-def _signs(study: Study) -> tuple[Array, Array]:
+def signs_of(study: Study) -> tuple[Array, Array]:
     """Of each cluster what judges alone show, shape (clusters, signs), each 0 to 1; and its units.
 
     How far judges differ from each other, and each from itself over passes, orders and repeats (the chance that two

@@ -1,7 +1,7 @@
 """What a pilot tells about topics: how far a judge's agreement varies between them, and what a pair takes and costs."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from calibration.estimates import Estimate
 from calibration.inference import bootstrap, compare
 from calibration.remarks import Reason, Remark, remarks_of
 from calibration.settings import CalibrationSettings
+from calibration.sizing.draw_gain import expected_deviation
 from calibration.sizing.planning import Spread
 from calibration.study import answering, left_out
 from calibration.study.bounding import Group, Pair, made, share
@@ -72,7 +73,7 @@ def pilot_of(
             raise CalibrationError("unknown_rater", f"no judge is called {name!r}; there are {', '.join(spreads)}")
     if judge == other:
         raise CalibrationError("unknown_rater", f"{judge} is compared with itself; name two judges")
-    against, difference = _difference(rows, judge, other)
+    against, difference = _difference(study, rows, judge, other)
     agreement, icc, variance = _agreement(rows, judge, settings)
     answers = next(one for one in study.judges if one.rater == judge)
     told = {
@@ -80,7 +81,8 @@ def pilot_of(
         for answering_estimate in answering.answering_estimates(study, settings)
     }
     return Pilot(
-        judge, agreement, icc, variance, spreads[judge], _gap(study, answers, settings), difference, against,
+        judge, agreement, icc, variance, _foreseen(study, spreads[judge], rows.judges[judge], rows.clusters),
+        _gap(study, answers, settings), difference, against,
         len(study.judges), *_layout(study, rows, judge), told.get(("seconds_per_item", "each_annotator")),
         told.get(("cost_per_item", "each_annotator")), told.get(("cost_per_item", judge)),
         told.get(("cost_per_item", against)),
@@ -163,10 +165,19 @@ def _gap(study: Study, judge: Answers, settings: CalibrationSettings) -> Spread:
         return unknown_spread("one_annotator")
     group = Group(study.criteria, "all", "all", np.ones(study.units, dtype=bool))
     rows = left_out.left_out_scores(study, group, scale, judge, settings, missing_as_wrong=True)
-    return spread_of(rows.human - rows.judge, rows.cluster)
+    scores = rows.human - rows.judge
+    return _foreseen(study, spread_of(scores, rows.cluster), scores, rows.cluster)
 
 
-def _difference(rows: LabelScores, judge: str, other: str) -> tuple[str, Spread]:
+def _foreseen(study: Study, spread: Spread, scores: closed_forms.Array, clusters: columns.Codes) -> Spread:
+    """The spread, with what judges' answers alone say of how far each topic is off."""
+    return replace(
+        spread,
+        expected=expected_deviation(study, np.unique(clusters[~np.isnan(scores)]), spread.topics - spread.mean),
+    )
+
+
+def _difference(study: Study, rows: LabelScores, judge: str, other: str) -> tuple[str, Spread]:
     found = {
         name: spread_of(rows.judges[judge] - scores, rows.clusters)
         for name, scores in rows.judges.items()
@@ -176,7 +187,8 @@ def _difference(rows: LabelScores, judge: str, other: str) -> tuple[str, Spread]
     if not known:
         name, spread = next(iter(found.items()), ("", unknown_spread("one_judge")))
         return name, spread
-    return max(known.items(), key=lambda one: (one[1].sd, one[0]))
+    name, spread = max(known.items(), key=lambda one: (one[1].sd, one[0]))
+    return name, _foreseen(study, spread, rows.judges[judge] - rows.judges[name], rows.clusters)
 
 
 def _layout(study: Study, rows: LabelScores, judge: str) -> tuple[float, float, float]:

@@ -8,7 +8,7 @@ topics decide as often as planned is tried on simulated studies, by the rule tha
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
@@ -29,6 +29,7 @@ class Spread:
     """How a score, or a difference of two, varies between topics.
 
     `sd` / sqrt(topics) is the standard error of the mean. `topics`: values with this mean and sd to draw studies from.
+    `expected`: how far judges' answers alone said each of them was to be off; empty where that is not known.
     """
 
     mean: float
@@ -36,6 +37,7 @@ class Spread:
     topics: closed_forms.Array  # shape (topics,)
     pilot: int = 0  # topics seen; 0: assumed
     note: str = ""  # why mean or sd is nan
+    expected: closed_forms.Array = field(default_factory=lambda: np.empty(0))  # shape (topics,) or (0,)
 
     @property
     def cautious_sd(self) -> float:

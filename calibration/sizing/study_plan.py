@@ -6,11 +6,13 @@ from typing import Literal
 
 import numpy as np
 
+from calibration.arithmetic import tails
 from calibration.arithmetic.closed_forms import Array
 from calibration.choosing.looking import any_time_clusters, planned_clusters
 from calibration.errors import CalibrationError
 from calibration.inference.deciding import POWER, Needed, power
 from calibration.sizing import planning
+from calibration.sizing.draw_gain import draw_gain
 from calibration.sizing.pilot import Pilot
 
 
@@ -80,6 +82,7 @@ Aim = Literal["interval", "non_inferior", "tell_apart"]
 ASSUMED_TOPICS = 20_000  # made, to draw simulated studies from
 TABLE_TOPICS = (10, 30, 100, 210)
 LIMIT = (math.inf,)  # as many labels in a topic as one likes: 1 / icc independent ones, where there is an icc
+MOST_TIMES = 4  # as many topics that judges answer as are labelled: more bring hardly more, and each costs
 WHY = {
     "no_items": "nothing to compare",
     "too_few_units": "one topic cannot show how topics vary",
@@ -113,6 +116,19 @@ class Goals:
 
 
 @dataclass(frozen=True)
+class Drawn:
+    """An aim reached by topics drawn where they say most, of those that judges answer: all there are, or enough."""
+
+    topics: int
+    of: int
+    saved: float  # share of the topics that it takes at random, as the pilot shows it
+    low: float  # of its interval at the goals' level
+    high: float
+    cost: Cost
+    ratios: tuple[tuple[int, float], ...]  # topics labelled, variance over that of as many at random
+
+
+@dataclass(frozen=True)
 class Planned:
     """One aim: `needed.clusters` topics, and what they give."""
 
@@ -124,6 +140,7 @@ class Planned:
     cautious: int | None  # topics at the upper 80 % limit of the pilot's sd; for an interval, with assurance .8
     cost: Cost | None  # None where no number of topics is enough
     why: str  # why there is none, in words
+    drawn: Drawn | None = None  # None: not known, or it takes all topics that one could have
 
 
 @dataclass(frozen=True)
@@ -208,7 +225,11 @@ def _priced(pilot: Pilot, prices: Prices) -> Prices:
 
 
 def _planned(known: _Known, goals: Goals, prices: Prices, topics: int | None) -> StudyPlan:
-    aims = (_interval(known, goals, prices), _claim(known, goals, prices), _apart(known, goals, prices))
+    spreads = {"interval": known.scores, "non_inferior": known.gap, "tell_apart": known.difference}
+    aims = tuple(
+        replace(aim, drawn=_drawn(aim, spreads[aim.aim], known, goals, prices, topics or 0))
+        for aim in (_interval(known, goals, prices), _claim(known, goals, prices), _apart(known, goals, prices))
+    )
     rows: tuple[planning.DesignRow, ...] = ()
     columns = tuple(sorted({*TABLE_TOPICS, *([topics] if topics else [])}))
     if not math.isnan(known.icc) and known.variance > 0:
@@ -270,6 +291,23 @@ def _apart(known: _Known, goals: Goals, prices: Prices) -> Planned:
     safe = planning.needed_to_tell_apart(wide, goals.difference, *wanted)
     cost = _cost(found, known, prices, 2)
     return _aim("tell_apart", goals.difference, found, reached, simulated, safe, cost)
+
+
+def _drawn(aim: Planned, spread: planning.Spread, known: _Known, goals: Goals, prices: Prices, of: int) -> Drawn | None:
+    random = aim.needed.clusters
+    if random is None or random >= of:
+        return None
+    of = min(of, MOST_TIMES * random)
+    gain = draw_gain(spread, of)
+    if gain is None:
+        return None
+    topics, judges = gain.needed(random), 2 if aim.aim == "tell_apart" else 1
+    people, machines = (cost_of(count, known.design, prices, judges) for count in (topics, of))
+    cost = replace(people, judges=machines.judges, total=people.annotators + machines.judges)
+    ratio, se = gain.at(topics)
+    wide = float(tails.Normal.isf((1 - goals.level) / 2)) * se
+    ratios = tuple(zip(gain.topics.astype(int).tolist(), gain.ratio.tolist(), strict=True))
+    return Drawn(topics, of, 1 - ratio, 1 - ratio - wide, 1 - ratio + wide, cost, ratios)
 
 
 def _cautious(spread: planning.Spread) -> float:

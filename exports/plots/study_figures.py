@@ -274,6 +274,38 @@ def plan_figure(plan: study_plan.StudyPlan, goals: study_plan.Goals, width: floa
     return Figure("plan", caption, (), canvas)
 
 
+def draw_figure(plan: study_plan.StudyPlan, goals: study_plan.Goals, width: float = FULL_PAGE) -> Figure | None:
+    """Half-width of agreement by topics that people label: at random, and drawn where they say most. `width`: inches.
+
+    None where the plan has no pilot that tells what a draw is worth, or nobody said how many topics there are.
+    """
+    found = next((aim.drawn for aim in plan.aims if aim.aim == "interval"), None)
+    if plan.pilot is None or found is None:
+        return None
+    topics = np.unique(np.geomspace(FEWEST, found.of, 60).round().astype(int))
+    random = [planning.half_width_of_sd(count, plan.pilot.scores.sd, goals.level) for count in topics.tolist()]
+    labelled, ratio = np.array(found.ratios).T
+    drawn = random * np.sqrt(np.interp(topics, labelled, ratio))
+    with themed():
+        from matplotlib.figure import Figure as Canvas
+
+        canvas = Canvas(figsize=(width, PLAN_HEIGHT))
+        axes = canvas.add_axes(
+            (0.5 / width, 0.45 / PLAN_HEIGHT, (width - 1.2) / width, (PLAN_HEIGHT - 0.5) / PLAN_HEIGHT)
+        )
+        _frame(axes, found.of)
+        axes.set_ylim(0.8 * min(*drawn, goals.half_width), 1.1 * max(*random, goals.half_width))
+        axes.axhline(goals.half_width, color=INK, lw=0.8, ls=(0, (3, 2)), zorder=1)
+        for widths, name, colour, dashes in ((random, "at random", INK_SOFT, (0, (1, 1))), (drawn, "drawn", BLUE, "-")):
+            axes.plot(topics, widths, color=colour, lw=BAR, ls=dashes, label=name)
+        axes.legend(loc="upper right", frameon=False, fontsize=TEXT)
+    caption = (
+        f"Half-width of the {100 * goals.level:g} % interval of agreement by topics that people label, of {found.of:,} "
+        "that judges answer: at random, and drawn where judges' answers say most; dashed, the half-width wanted."
+    )
+    return Figure("draw", caption, (), canvas)
+
+
 def _frame(axes: Axes, most: int) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 
+from calibration.sizing.draw_gain import BATCH
 from calibration.sizing.study_plan import Planned, StudyPlan
 from exports.cells import DASH, number
 
@@ -49,6 +50,29 @@ def rests_on(planned: StudyPlan, assumed: Mapping[str, float]) -> str:
         f"{pilot.agreement.n:,} labels, ICC {told}, gap to a left-out annotator {rounded(pilot.gap.mean, 3)}."
         f"{to_tell}"
     )
+
+
+DRAWN_HEADS = ("to show", "at random", "drawn", "judged", "saved", "hours", "hours saved", "USD in all", "USD saved")
+DRAWN_NOTE = (
+    "Drawn: in batches, with chances by what judges' answers say of topics (calipers pairs --design active). Saved: of "
+    "the topics, in batches of "
+    f"{BATCH}, as half of the pilot's topics foretell it of the other half. "
+    "Judged: topics that judges then answer; at random those alone that people label."
+)
+
+
+def drawn_rows(planned: StudyPlan) -> list[tuple[str, ...]]:
+    """Each aim at random and by topics drawn where they say most, under `DRAWN_HEADS`; empty where that is unknown."""
+    return [
+        (
+            aim_words(aim), f"{aim.needed.clusters:,}", f"{aim.drawn.topics:,}", f"{aim.drawn.of:,}",
+            f"{percent(aim.drawn.saved)} [{rounded(100 * aim.drawn.low, 0)}, {rounded(100 * aim.drawn.high, 0)}]",
+            rounded(aim.drawn.cost.hours, 1), rounded(aim.cost.hours - aim.drawn.cost.hours, 1),
+            rounded(aim.drawn.cost.total, 2), rounded(aim.cost.total - aim.drawn.cost.total, 2),
+        )
+        for aim in planned.aims
+        if aim.drawn is not None and aim.cost is not None
+    ]  # fmt: skip
 
 
 def why_topics(planned: StudyPlan) -> str:

@@ -4,6 +4,7 @@ labels.csv, and a report that is weighted by them."""
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -19,6 +20,7 @@ from annotation.planning.plan_root import root_of, study_plan
 from annotation.planning.slots import make_plan
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
+from app.results.next_topics import next_words
 from db.connect import reading, transaction
 from db.tables import Assignment, Item, Study, Topic
 from tests.annotation.result_trees import labels_file
@@ -84,10 +86,13 @@ def test_a_study_runs_from_its_first_batch_to_an_early_end_by_commands(
     all_labelled(engine_here, people)
     again = [shell("pairs", "--design", "active", "--batch", "6", "--json") for _ in range(2)]
     assert again[0] == again[1]  # the same labels and seed: the same batch
+    told = shell("pairs", "--batch", "6")
+    assert re.search(r"worth \d+ topics drawn at random, beside the 12 that .*: intervals about 1\d % narrower", told)
     shell("pairs", "--batch", "6", "--overlap", "2", "--apply")
     with reading(engine_here) as session:
         topics, with_slots = drawn(session)
         study = session.scalars(select(Study)).one()
+        assert "batch 3: 6 of 6 waiting topics" in next_words(session, local_admin(study))
         assert len({*topics}) == len(topics) == 18
         assert with_slots == {*topics}
         assert len(draw_probabilities(session, study)) == 12  # the others are not labelled yet

@@ -229,6 +229,19 @@ def test_a_slider_changes_the_plan_and_the_study_can_be_its_pilot(engine_here: E
     assert "25 hours of annotators" in shown(screen)  # of 50 topics
 
 
+def test_the_planner_shows_topics_at_random_and_drawn_beside_each_other_with_the_price_of_both(
+    engine_here: Engine, priced_judges: int
+) -> None:
+    screen = page(engine_here, priced_judges, "planner")
+    assert "Topics drawn where they say most" not in shown(screen)  # of 50 topics none is spared
+    screen.slider(key="plan_topics").set_value(500)
+    screen.number_input(key="plan_minutes").set_value(30.0)
+    drawn(screen.number_input(key="plan_rate").set_value(15.0).run())
+    table = shown(screen).split("Topics drawn where they say most")[1]
+    assert re.search(r"±[\d.]+ points take \d+ topics at random and \d+ drawn", table)
+    assert all(head in table for head in ("At random", "Drawn", "Judged", "Saved", "Hours saved", "USD saved"))
+
+
 def test_looks_take_topics_of_the_claim_and_leave_the_interval_as_it_is(
     engine_here: Engine, priced_judges: int
 ) -> None:

@@ -142,14 +142,14 @@ def _planned(
         raise typer.BadParameter("topics that are drawn have no strata of claims; leave it out", param_hint="--strata")
     from annotation.people.principals import study_for
     from annotation.planning.draws import kept_draws
-    from app.results.next_topics import draw_words, next_draw
+    from app.results.next_topics import draw_words, next_draw, worth_so_far
     from calibration.sizing.next_batch import QUESTIONS
 
     if question not in QUESTIONS:
         raise typer.BadParameter(f"use {', '.join(QUESTIONS)}", param_hint="--for")
     draw, found = next_draw(session, admin, batch, question, amount)
-    number = len(kept_draws(session, study_for(session, admin, "admin"))) + 1
-    words = draw_words(number, draw, found.worth)
+    study = study_for(session, admin, "admin")
+    words = draw_words(len(kept_draws(session, study)) + 1, draw, found.worth, worth_so_far(session, study))
     return make_plan(session, admin, design=draw.design, draw=draw, **(asked | dict(draw.amount))), words
 
 

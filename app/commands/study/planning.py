@@ -163,7 +163,17 @@ def _verdicts(what: str, protocol: str) -> tuple[pd.DataFrame, CalibrationSettin
 
 
 def _say(planned: StudyPlan, assumed: dict[str, float]) -> None:
-    from exports.words.plan_words import aim_words, percent, rests_on, rounded, safe_words, why_topics
+    from exports.words.plan_words import (
+        DRAWN_HEADS,
+        DRAWN_NOTE,
+        aim_words,
+        drawn_rows,
+        percent,
+        rests_on,
+        rounded,
+        safe_words,
+        why_topics,
+    )
 
     typer.echo(rests_on(planned, assumed) + "\n")
     numbers = ("topics", "safe", "pairs", "hours", "people", "judge", "gives")
@@ -183,6 +193,9 @@ def _say(planned: StudyPlan, assumed: dict[str, float]) -> None:
             f"{at.topics:,} topics give agreement ±{rounded(at.half_width, 3)}, power {percent(at.power)} for the gap "
             f"and {percent(at.power_apart)} to tell the judges apart.\n"
         )
+    if rows := drawn_rows(planned):
+        printing.print_table(DRAWN_HEADS, rows, numbers=DRAWN_HEADS[1:])
+        typer.echo(f"{DRAWN_NOTE}\n")
     if not planned.rows:
         typer.echo("What more criteria would give is unknown: the pilot's ICC is not estimable.")
         return

@@ -146,6 +146,17 @@ def of_plan(found: study_plan.StudyPlan, goals: study_plan.Goals) -> str:
     return f"{first}; {found.at.topics:,} give ±{100 * found.at.half_width:.2g} points." if found.at else f"{first}."
 
 
+def of_draw(found: study_plan.StudyPlan, goals: study_plan.Goals) -> str:
+    """How many topics drawn do for how many at random."""
+    interval = next(one for one in found.aims if one.aim == "interval")
+    if interval.drawn is None:
+        return "For the interval that is wanted, topics drawn where they say most are not known to be worth more."
+    return (
+        f"±{100 * goals.half_width:g} points take {interval.needed.clusters:,} topics at random and "
+        f"{interval.drawn.topics:,} drawn where they say most."
+    )
+
+
 def of_steps(found: agreement_so_far.AgreementSoFar, cluster: str) -> str:
     """Where the curve began and where it is now."""
     steps = [one for one in found.steps if _known(one)]

@@ -19,8 +19,20 @@ from calibration.sizing.pilot import Pilot
 from calibration.sizing.study_plan import Design, Goals, Prices, StudyPlan, plan_from_assumptions, plan_from_pilot
 from db.connect import reading
 from exports.cells import DASH
-from exports.plots.study_figures import plan_figure
-from exports.words.plan_words import DEFAULTS, aim_words, gives, percent, rests_on, rounded, safe_words, why_topics
+from exports.plots.study_figures import draw_figure, plan_figure
+from exports.words.plan_words import (
+    DEFAULTS,
+    DRAWN_HEADS,
+    DRAWN_NOTE,
+    aim_words,
+    drawn_rows,
+    gives,
+    percent,
+    rests_on,
+    rounded,
+    safe_words,
+    why_topics,
+)
 
 PLANNED, ANY_TIME = "Planned", "Whenever one likes"
 ASSUMED, OWN = "Assumptions", "This study's labels"
@@ -144,6 +156,13 @@ def _say(planned: StudyPlan, goals: Goals, assumed: dict[str, float]) -> None:
             f"<h2>With {at.topics:,} topics</h2><p>Agreement is known to ±{rounded(at.half_width, 3)}; a gap below the "
             f"margin is shown with power {percent(at.power)}, two judges are told apart with "
             f"{percent(at.power_apart)}.{_price(at.cost.hours, at.cost.total)}</p>"
+        )
+    if rows := drawn_rows(planned):
+        report_page.section("<h2>Topics drawn where they say most</h2>")
+        tables_and_figures.plot(draw_figure(planned, goals), "draw", plot_words.of_draw(planned, goals))
+        report_page.section(
+            f"{look.table('Topics at random and drawn', [head[0].upper() + head[1:] for head in DRAWN_HEADS], rows)}"
+            f'<p class="c-soft c-foot">{escape(DRAWN_NOTE)}</p>'
         )
     report_page.section(
         f"<h2>Why more criteria do not replace topics</h2><p>{escape(why_topics(planned))}</p>{worth_html(planned)}"

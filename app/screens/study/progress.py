@@ -80,6 +80,8 @@ def _live(principal: Principal, cookie: str) -> None:
     _counts(progress, imported)
     if measured.annotators:
         _agreement(measured, study_id, kept.version)
+        if progress.drawn:
+            _next_batch(principal, kept.version)
         _people(measured, study_id, kept.version)
     _by(principal, measured)
 
@@ -122,6 +124,13 @@ def _agreement(measured: StudyQuality, study_id: int, version: Version) -> None:
     steps = _steps(study_id, version, half_width, measured)
     beside = progress_parts.side_by_side(steps, progress_parts.agreement_html(measured))
     section(f"<p>{escape(more_pairs(measured, half_width))}</p>{beside}")
+
+
+def _next_batch(principal: Principal, version: Version) -> None:
+    """Of a study whose topics are drawn: what the next batch would change."""
+    found = computed("next", principal, version, doing="Weighing the topics that wait")
+    if found and found.value:
+        section(f"<h2>The next batch</h2><p>{escape(found.value[:1].upper() + found.value[1:])}.</p>")
 
 
 def _people(measured: StudyQuality, study_id: int, version: Version) -> None:

@@ -40,6 +40,14 @@ class OtherPerson(AnnotationError):
         self.invited = invited
 
 
+class SentBack(AnnotationError):
+    """There is nothing to do here; `back` is where the platform wants whoever came, None where it has no such place."""
+
+    def __init__(self, code: str, text: str, back: str | None) -> None:
+        super().__init__(code, text)
+        self.back = back
+
+
 class OtherSignIn(AnnotationError):
     """A page that was opened under another sign-in than this browser has now; `person` and `name` are who has it."""
 

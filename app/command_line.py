@@ -16,7 +16,7 @@ from annotation.errors import AnnotationError, ImportingError
 from app.commands import backup, doctor, printing, tidying
 from app.commands.items import blinding, importing, pairs
 from app.commands.judges import runs
-from app.commands.people import adjudicating, inviting, packets, quality
+from app.commands.people import adjudicating, crowd, inviting, packets, quality
 from app.commands.results import calibrating, exporting, reproducing, showing, topics
 from app.commands.study import planning, studies
 from calibration.errors import CalibrationError
@@ -26,7 +26,7 @@ from exports.errors import ExportError
 ROAD = {
     "The study": "demo plan init serve status open pause close lock reveal",
     "Its reports and items": "import audit pairs items",
-    "Its people": "invite people packet quality reply adjudicate",
+    "Its people": "invite people crowd packet quality reply adjudicate",
     "Its judges": "judge",
     "Its results": "tidy calibrate show systems topics export verify reproduce",
     "Safety": "doctor backup restore",
@@ -109,7 +109,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for several in (studies, importing, runs, exporting):
+for several in (studies, importing, crowd, runs, exporting):
     several.add_to(app)
 for command in (
     backup.backup, backup.restore, doctor.doctor, blinding.audit, pairs.pairs, pairs.items, adjudicating.adjudicate,

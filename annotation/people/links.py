@@ -9,23 +9,25 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from annotation.errors import AnnotationError
-from annotation.people import door_limits, principals
+from annotation.errors import AnnotationError, SentBack
+from annotation.people import door_limits, platforms, principals
 from annotation.studies import audit, hold_study, protocol_of
 from db.people_tables import ROLES, Enrollment, Invite, OpenLink
-from db.tables import Event, Study
+from db.tables import Assignment, Event, Study
 from db.types import now
 from plain.hashes import text_sha256
 
 PLACES_MAX = 1_000_000
 KEY = "participant_key"  # the audit line that holds the study's key; lines are never changed
+MADE = "open_link"  # the audit line that also says which platform a link is for, and where it wants people back
 # a platform's placeholder that nobody filled in, such as {{%PROLIFIC_PID%}}, would make one person of all
 PARTICIPANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,127}")
 
@@ -40,11 +42,22 @@ class OpenLinkLine:
     taken: int
     quota: int | None
     expires_at: datetime
+    platform: str | None = None
+    back: Mapping[str, str] = field(default_factory=dict)  # how somebody ends -> where the platform wants them
 
 
-def open_link(session: Session, principal: principals.Principal, places: int, quota: int | None = None) -> str:
-    """A token that lets in up to `places` people, each of whom may take up to `quota` items (None: any number)."""
+def open_link(
+    session: Session, principal: principals.Principal, places: int, quota: int | None = None, platform: str = "",
+    back: Mapping[str, str] | None = None,
+) -> str:  # fmt: skip
+    """A token that lets in up to `places` people, each of whom may take up to `quota` items (None: any number).
+
+    `platform`: one of `platforms.PLATFORMS`; `back`: how somebody ends -> the code or address that it gave for that.
+    """
     study = principals.study_for(session, principal, "admin")
+    leads = {end: platforms.address_back(platform, end, given) for end, given in (back or {}).items() if given}
+    if platform:
+        platforms.platform_named(platform)
     if not (1 <= places <= PLACES_MAX and (quota is None or 1 <= quota <= PLACES_MAX)):
         raise AnnotationError(
             "bad_number", f"an open link needs 1 to {PLACES_MAX} places, and a quota of at least one item"
@@ -59,7 +72,8 @@ def open_link(session: Session, principal: principals.Principal, places: int, qu
     )  # fmt: skip
     session.add(link)
     session.flush()
-    audit(session, study.id, principal.rater_id, "open_link", link=link.id, places=places, quota=quota)
+    told = {"link": link.id, "places": places, "quota": quota, "platform": platform or None, "back": leads}
+    audit(session, study.id, principal.rater_id, MADE, **told)
     return token
 
 
@@ -74,8 +88,16 @@ def open_links(session: Session, principal: principals.Principal) -> list[OpenLi
         .order_by(OpenLink.id)
     )
     return [
-        OpenLinkLine(link.id, _state(link), link.places, taken, link.quota, link.expires_at) for link, taken in rows
+        OpenLinkLine(link.id, _state(link), link.places, taken, link.quota, link.expires_at, *made_for(session, link))
+        for link, taken in rows
     ]
+
+
+def made_for(session: Session, link: OpenLink) -> tuple[str | None, dict[str, str]]:
+    """(platform, back) of a link; see `OpenLinkLine`."""
+    lines = select(Event.data).where(Event.study_id == link.study_id, Event.kind == "audit", Event.what == MADE)
+    told: dict[str, Any] = next((data for data in session.scalars(lines) if data["link"] == link.id), {})
+    return told.get("platform"), told.get("back", {})
 
 
 def revoke_open_link(session: Session, principal: principals.Principal, link_id: int) -> None:
@@ -102,30 +124,70 @@ def find_open_link(session: Session, token: str) -> OpenLink | None:
     return link if link is not None and _state(link) == "working" else None
 
 
-def enter(session: Session, link: OpenLink, token: str, participant: str, caller: str) -> Invite:
+def enter(
+    session: Session, link: OpenLink, token: str, participant: str, caller: str, visit: str = "",
+    here: int | None = None,
+) -> Invite:  # fmt: skip
     """What the participant with this id signs in by: the same id is the same person, a new one takes a place.
 
-    `caller`: a hash of where they come from. Raises AnnotationError `no_participant` without a usable id, `no_places`
-    when all places are taken, `too_many` when too many come from one place at once.
+    `caller`: a hash of where they come from. `visit`: what a platform calls this person's visit; it is told to nobody
+    else, so on another device it shows that the same person comes, which the id alone does not. `here`: whose enrolment
+    this browser holds. Raises AnnotationError `preview` while a task is only looked at, `no_participant` without a
+    usable id or visit, `other_visit` for somebody's id without their visit once they have begun, `no_places` when all
+    places are taken, `too_many` when too many come from one place at once.
     """
-    if not PARTICIPANT.fullmatch(participant):
+    if visit == platforms.PREVIEW:
+        raise AnnotationError("preview", "Accept the task on the platform first; it begins here then.")
+    platform, back = made_for(session, link)
+    asked = platforms.PLATFORMS[platform].visit if platform else ""
+    if not PARTICIPANT.fullmatch(participant) or (asked and not PARTICIPANT.fullmatch(visit)):
         raise AnnotationError(
             "no_participant",
             "This link needs to know which participant you are, and the address does not say. Start again from the "
             "platform that sent you here; its study settings must add ?participant=YOUR-ID to the link.",
         )
     study = session.get_one(Study, link.study_id)
-    key = study_key(session, study.id) or ""
-    hashed = hmac.new(key.encode(), participant.encode(), hashlib.sha256).hexdigest()
+    hashed = participant_hash(session, study.id, participant)
     same = Enrollment.study_id == study.id, Enrollment.participant_sha256 == hashed
-    person = session.scalar(select(Enrollment).where(*same)) or _new_person(session, study, link, hashed, caller)
-    door = text_sha256(f"{token}:{hashed}")
+    person = session.scalar(select(Enrollment).where(*same))
+    if person is None:
+        person = _new_person(session, study, link, hashed, caller, back.get("full"))
+    if platform is None:
+        return _door(session, link, person, text_sha256(f"{token}:{hashed}"))
+    # Sona has no visit: there each browser is one, and only the one that began goes on
+    seal = hmac.new(hashed.encode(), (visit if asked else secrets.token_hex(32)).encode(), hashlib.sha256).hexdigest()
+    return _door_of_visit(session, link, person, text_sha256(f"{token}:{hashed}:{seal}"), person.id == here)
+
+
+def _door(session: Session, link: OpenLink, person: Enrollment, door: str) -> Invite:
     found = session.scalar(select(Invite).where(Invite.token_sha256 == door))
     if found is None:
         found = Invite(enrollment_id=person.id, token_sha256=door, expires_at=link.expires_at)
         session.add(found)
         session.flush()
     return found
+
+
+def _door_of_visit(session: Session, link: OpenLink, person: Enrollment, door: str, is_here: bool) -> Invite:
+    """The door of this visit. Another one is made for who has not begun, and for whom an admin took the former from."""
+    standing = select(Invite).where(Invite.enrollment_id == person.id, Invite.revoked_at.is_(None))
+    known = session.scalars(standing.order_by(Invite.token_sha256 != door, Invite.id)).first()
+    if known is not None and (known.token_sha256 == door or is_here):
+        return known
+    begun = select(Assignment.id).where(Assignment.study_id == person.study_id, Assignment.rater_id == person.rater_id)
+    if known is not None and (person.consented_at is not None or session.scalar(begun.limit(1)) is not None):
+        raise AnnotationError(
+            "other_visit",
+            "Somebody with your participant id has begun already, in another browser or another submission. Go on "
+            "there; if that was not you, write to the researcher on the platform that sent you here.",
+        )
+    return _door(session, link, person, door)
+
+
+def participant_hash(session: Session, study_id: int, participant: str) -> str:
+    """What stands for a participant's id in this study; nobody can work it out without the study's key."""
+    key = study_key(session, study_id) or ""
+    return hmac.new(key.encode(), participant.encode(), hashlib.sha256).hexdigest()
 
 
 def study_key(session: Session, study_id: int) -> str | None:
@@ -135,12 +197,13 @@ def study_key(session: Session, study_id: int) -> str | None:
     return None if line is None else str(line.data["key"])
 
 
-def _new_person(session: Session, study: Study, link: OpenLink, hashed: str, caller: str) -> Enrollment:
+def _new_person(
+    session: Session, study: Study, link: OpenLink, hashed: str, caller: str, back: str | None
+) -> Enrollment:
     taken = session.scalar(select(func.count()).where(Enrollment.open_link_id == link.id)) or 0
     if link.places is not None and taken >= link.places:
-        raise AnnotationError(
-            "no_places", "All places of this study are taken. Thank you for your interest; nothing is left to do here."
-        )
+        text = "All places of this study are taken. Thank you for your interest; nothing is left to do here."
+        raise SentBack("no_places", text, back)
     door_limits.count_entry(session, caller)
     person = principals.enroll(session, study, f"participant {hashed[:8]}", "annotator")
     person.open_link_id, person.participant_sha256, person.quota = link.id, hashed, link.quota

@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import secrets
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, orm, select, update
 
@@ -29,6 +30,7 @@ def sign_in(
     admin_token: str | None = None,
     *,
     participant: str = "",
+    visit: str = "",
     confirmed: bool = False,
     former: str | None = None,
 ) -> str | None:
@@ -36,19 +38,21 @@ def sign_in(
 
     Mail scanners open links, so a link for single use raises AnnotationError `confirm` until somebody pressed the
     button (`confirmed`), and is used up then; any link raises OtherPerson until then where `former`, the cookie this
-    browser had, is somebody else's. It ends here. `participant`: the id an open link needs; see `links.enter` for
-    what it raises. `too_many`: see `door_limits`. `admin_token` is the server's own key: whoever has it is admin of the
-    newest study.
+    browser had, is somebody else's. It ends here. `participant`, `visit`: what an open link needs; see `links.enter`
+    for what it raises. `too_many`: see `door_limits`. `admin_token` is the server's own key: whoever has it is admin
+    of the newest study.
     """
     caller = door_limits.caller_of(session, address)
-    found = _door(session, token, admin_token, participant, caller)
+    now_here = who(session, former)
+    here = now_here.enrollment_id if now_here else None
+    found = _door(session, token, admin_token, caller, participant=participant, visit=visit, here=here)
     enrollment = session.get_one(Enrollment, found.enrollment_id) if found else None
     used_up = found is not None and found.single_use and found.used_at is not None
     if found is None or enrollment is None or used_up or not _works(found) or enrollment.status == "withdrawn":
         door_limits.count_failure(session, caller)
         return None
     if not confirmed:
-        _ask_before_another(session, former, found.enrollment_id)
+        _ask_before_another(session, here, found.enrollment_id)
     if found.single_use and not confirmed:
         raise AnnotationError("confirm", "This link works once. Press the button to sign in here, in this browser.")
     door_limits.refuse_hammering(session, found)
@@ -61,19 +65,18 @@ def sign_in(
     return cookie
 
 
-def _ask_before_another(session: orm.Session, former: str | None, enrollment_id: int) -> None:
-    now_here = who(session, former)
-    if now_here is not None and now_here.enrollment_id not in (None, enrollment_id):
-        raise OtherPerson(*principals.names_apart(session, now_here.enrollment_id or 0, enrollment_id))
+def _ask_before_another(session: orm.Session, here: int | None, enrollment_id: int) -> None:
+    if here not in (None, enrollment_id):
+        raise OtherPerson(*principals.names_apart(session, here or 0, enrollment_id))
 
 
-def _door(session: orm.Session, token: str, admin_token: str | None, participant: str, caller: str) -> Invite | None:
+def _door(session: orm.Session, token: str, admin_token: str | None, caller: str, **who_comes: Any) -> Invite | None:
     """What this token signs in by, whether or not it still works."""
     if admin_token and hmac.compare_digest(token.encode(), admin_token.encode()):
         return _admin_invite(session, token)
     found = links.find_invite(session, token)
     link = links.find_open_link(session, token) if found is None else None
-    return links.enter(session, link, token, participant, caller) if link is not None else found
+    return links.enter(session, link, token, caller=caller, **who_comes) if link is not None else found
 
 
 def _works(found: Invite) -> bool:

@@ -23,6 +23,7 @@ from annotation.training.training import TrainingState, closed_gate, training_st
 from annotation.work.page import missing_answers, own_assignment
 from annotation.work.progress import completion_code, position, waits_until
 from annotation.work.remarks import GIVEN, Reply, answers_to
+from annotation.work.way_back import address_back
 from db.people_tables import Enrollment
 from db.tables import HANDED_IN, Assignment, Criterion, Event, Item, Label, Study, Topic
 
@@ -90,6 +91,7 @@ class OwnWork:
     language: str = "en"  # the study's, BCP 47
     more_at: datetime | None = None  # when there is work again, where nothing can be taken before
     completion_code: str | None = None  # for the platform they came from, once nothing is left to do
+    is_sent_back: bool = False  # whether that platform wants them back now
     consent_state: str = "none"  # as `annotation.people.consent.consent_state` says
     training: TrainingState = field(default_factory=TrainingState)
 
@@ -141,6 +143,7 @@ def own_work(session: orm.Session, principal: principals.Principal) -> OwnWork:
         careless=is_careless(session, principal),
         more_at=more_at,
         completion_code=completion_code(session, principal),
+        is_sent_back=address_back(session, principal) is not None,
     )
 
 

@@ -96,9 +96,10 @@ def annotate(data: dict[str, Any], key: str) -> None:
     `data`: `{aid, csrf, person, name, rescue, language, position: {done, of}, finished, study: {title, simulated}}`, of
     which `name` is the person's own, `rescue` signs what is downloaded unsaved (annotation/offline/ballot_format.py),
     `language` is the study's, and optionally `links: [{text, back, href}]`, other pages for its menu and as the next
-    step (the first of them when all is done), and `note`, a sentence said once with the first item. Reports and answers
-    are fetched by the page itself, because `data` is sent again with every rerun. `key` keeps one page over reruns;
-    without it `data` would be part of its identity.
+    step (the first of them when all is done), `code` or `back`, a crowd platform's completion code or the way back to
+    it, and `note`, a sentence said once with the first item. Reports and answers are fetched by the page itself,
+    because `data` is sent again with every rerun. `key` keeps one page over reruns; without it `data` would be part of
+    its identity.
     """
     _mount(key=key, data=with_words(data))
 

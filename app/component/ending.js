@@ -5,9 +5,16 @@ function showEnd(page, finished) {
   const again = { text: tell("page.look_again"), run: () => location.reload() };
   const [home] = page.links;
   const said = page.note ? `${page.note} ` : "";
-  const { code } = page.data;
+  const { code, back } = page.data;
   const waits = done < of; // paused, or what is left is due later: not the end
-  if (code || (finished && !waits && (page.data.status ?? "open") === "open"))
+  if (back)
+    page.shell.phase("finished", {
+      title: done ? tell("page.all_submitted", { n: done }) : tell("page.nothing_left"),
+      text: said + tell("page.stored_back"),
+      action: { text: tell("page.go_back"), href: back },
+      also: home,
+    });
+  else if (code || (finished && !waits && (page.data.status ?? "open") === "open"))
     page.shell.phase("finished", {
       title: done ? tell("page.all_submitted", { n: done }) : tell("page.all_done"),
       text: said + tell(code ? "page.stored_code" : "page.stored_close"),

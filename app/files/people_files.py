@@ -15,13 +15,13 @@ KEEP_APART = "names stand in it: keep it apart from the study's data, and delete
 
 def links_csv(links: Mapping[str, str], role: str) -> str:
     """One row a person: name, role, link."""
-    return _csv(("name", "role", "link"), ((name, role, link) for name, link in links.items()))
+    return rows_csv(("name", "role", "link"), ((name, role, link) for name, link in links.items()))
 
 
 def pay_csv(lines: Iterable[PayLine]) -> str:
     """One row a person. Hours are rounded to 4 places and the amount, from unrounded hours, to 2: last, and once."""
     heads = ("name", "pseudonym", "role", "items", "active_hours", "wall_hours", "rate", "currency", "amount")
-    return _csv(
+    return rows_csv(
         heads,
         (
             (
@@ -42,7 +42,8 @@ def write_new(path: Path, text: str) -> None:
         raise AnnotationError("file_exists", f"{path} exists already; name another file, or move this one") from None
 
 
-def _csv(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def rows_csv(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """These rows as CSV, of which no cell starts a formula in a spreadsheet."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(heads)

@@ -8,13 +8,13 @@ from sqlalchemy.orm import Session
 
 from annotation.people import principals, sign_ins
 from annotation.studies import protocol_of
-from app.screens.look import attributes, style
+from app.screens.look import attributes, link_back, style
 from app.settings import database
 from app.texts import ENGLISH, Texts, texts_for
 from db import connect, people_tables, tables
 
 LEFT = "logged_out"  # in the session of whoever logged out on a page of Streamlit's own
-DECLINED = "consent_declined"  # in the session of whoever did not agree just now
+DECLINED = "consent_declined"  # in the session of whoever did not agree just now: where their platform wants them
 
 
 def show() -> None:
@@ -22,9 +22,10 @@ def show() -> None:
     style()
     words = texts_for(st.context.locale or "")
     key = f"screens.signed_out.{_why()}"
-    st.html(
-        f'<main class="c-empty" {attributes(words)}><h1>{words.tell(key)}</h1><p>{words.tell(f"{key}_text")}</p></main>'
-    )
+    back = st.session_state.get(DECLINED)
+    way = f"<p>{link_back(words, back)}</p>" if isinstance(back, str) else ""
+    text = words.tell(f"{key}_text")
+    st.html(f'<main class="c-empty" {attributes(words)}><h1>{words.tell(key)}</h1><p>{text}</p>{way}</main>')
 
 
 def _why() -> str:

@@ -66,6 +66,11 @@ PAGE = 50  # lines sent to the browser at once
 T = TypeVar("T")
 
 
+def link_back(words: Texts, address: str = "/back") -> str:
+    """The way to the crowd platform that sent somebody here, as HTML."""
+    return f'<a href="{escape(address)}" target="_self">{escape(words.tell("page.go_back"))}</a>'
+
+
 def paged(rows: Sequence[T], named: Callable[[T], str], key: str, find: str) -> Sequence[T]:
     """The lines to show now; under controls of their own where there are more than a page holds.
 

@@ -15,15 +15,16 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from annotation.errors import AnnotationError, Incomplete, OtherPerson, OtherSignIn
+from annotation.errors import AnnotationError, Incomplete, OtherPerson, OtherSignIn, SentBack
 from annotation.labelling import reopen, save, skip, submit
 from annotation.labels.entries import ENTRIES_MAX, SubmitRequest, place_of, read_entry, sent_id
+from annotation.people.platforms import arrived
 from annotation.people.principals import Principal
 from annotation.people.sign_ins import note_seen, sign_in, sign_out, sign_out_everywhere, who
-from annotation.work import claiming, history, own_work, progress
+from annotation.work import claiming, history, own_work, progress, way_back
 from annotation.work.page import assignment_page
 from app.server.headers import headers_for
-from app.server.own_page import COOKIE, checked_body, cookie_header, refuse_former_sign_in
+from app.server.own_page import COOKIE, ID_COOKIE, checked_body, cookie_header, refuse_former_sign_in
 from app.settings import database, settings
 from app.texts import ENGLISH, Texts, texts_accepted
 from db.connect import reading, transaction
@@ -33,10 +34,11 @@ STATUS = {
     "signed_out": 401, "forbidden": 403, "not_found": 404, "unsaved": 409, "locked": 409, "returned": 409,
     "too_large": 413, "incomplete": 422, "invalid": 422, "no_reason": 422, "too_many": 429,
     "confirm": 200, "no_participant": 400, "no_places": 403, "other_person": 200, "other_sign_in": 403,
+    "preview": 200, "other_visit": 403,
 }  # fmt: skip
 # refusals whose page has a title and words of its own; every other asks to wait
-INVITE_PAGES = ("no_participant", "no_places", "forbidden")
-PARTICIPANT_NAMES = ("participant", "PROLIFIC_PID", "workerId", "participantId")  # as crowd platforms call the id
+BACK = "/back"
+INVITE_PAGES = ("no_participant", "no_places", "forbidden", "preview", "other_visit")
 log = logging.getLogger("calipers")
 T = TypeVar("T", bound=BaseModel)
 
@@ -52,13 +54,13 @@ async def invite(request: Request) -> Response:
     if confirmed and request.headers.get("origin") != settings().origin:
         raise AnnotationError("forbidden", "This did not come from the page of the link. Open the link again.")
     former = request.cookies.get(COOKIE)
-    participant = next(filter(None, map(request.query_params.get, PARTICIPANT_NAMES)), "")
+    participant, visit = arrived(request.query_params)
 
     def open_link() -> str | None:
         with transaction(database()) as session:
             return sign_in(
-                session, token, address, settings().admin_token, participant=participant.strip(), confirmed=confirmed,
-                former=former,
+                session, token, address, settings().admin_token, participant=participant, visit=visit,
+                confirmed=confirmed, former=former,
             )  # fmt: skip
 
     cookie = await run_in_threadpool(open_link)
@@ -66,7 +68,22 @@ async def invite(request: Request) -> Response:
         return refusal_page(_words(request), "unknown", 404)
     response = RedirectResponse("/", status_code=303)
     response.headers.append("Set-Cookie", cookie_header(cookie))
+    if participant:
+        response.headers.append("Set-Cookie", cookie_header(participant, ID_COOKIE, BACK))
     return response
+
+
+async def get_back(request: Request) -> Response:
+    """GET /back: to the platform that sent this person, once they end here; to their own page before."""
+    cookie, participant = map(request.cookies.get, (COOKIE, ID_COOKIE))
+
+    def leave() -> str | None:
+        with transaction(database()) as session:
+            principal = who(session, cookie)
+            return None if principal is None else way_back.go_back(session, principal, participant or "")
+
+    address = await run_in_threadpool(leave)
+    return RedirectResponse(address or "/", status_code=303)
 
 
 async def get_assignment(request: Request) -> Response:
@@ -171,6 +188,7 @@ async def post_logout(request: Request) -> Response:
 
 routes = [
     Route("/invite/{token}", invite, methods=["GET", "POST"]),
+    Route(BACK, get_back, methods=["GET"]),
     Route("/api/assignment/{aid}", get_assignment, methods=["GET"]),
     Route("/api/history/{aid}", get_history, methods=["GET"]),
     Route("/api/earlier/{aid}/{code}", get_earlier_reasons, methods=["GET"]),
@@ -201,7 +219,8 @@ def _invite_page(words: Texts, error: AnnotationError, status: int) -> Response:
         return other_person_page(words, error)
     if error.code == "confirm":
         return button_page(words)
-    return refusal_page(words, error.code if error.code in INVITE_PAGES else "wait", status, error.text)
+    back = error.back if isinstance(error, SentBack) else None
+    return refusal_page(words, error.code if error.code in INVITE_PAGES else "wait", status, error.text, back)
 
 
 async def failed(request: Request, error: Exception) -> Response:
@@ -274,10 +293,11 @@ main,button{border-color:#6cc3d1}button{background:#6cc3d1;color:#15171a}a{borde
 """
 
 
-def refusal_page(words: Texts, key: str, status: int, text: str = "") -> HTMLResponse:
-    """Why the link signs nobody in. In English the server's `text` says more."""
+def refusal_page(words: Texts, key: str, status: int, text: str = "", back: str | None = None) -> HTMLResponse:
+    """Why the link signs nobody in, and the way `back` to a platform. In English the server's `text` says more."""
     said = text if text and words.language == ENGLISH else words.tell(f"screens.invite.{key}_text")
-    return _page(words, words.tell(f"screens.invite.{key}"), said, "", status)
+    way = f'<a href="{escape(back)}">{escape(words.tell("page.go_back"))}</a>' if back else ""
+    return _page(words, words.tell(f"screens.invite.{key}"), said, way, status)
 
 
 def button_page(words: Texts) -> HTMLResponse:

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.settings import settings
 
-PRIVATE = ("/api/", "/invite/", "/media/", "/metrics")
+PRIVATE = ("/api/", "/back", "/invite/", "/media/", "/metrics")
 INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.S)
 
 

@@ -16,6 +16,7 @@ from db.connect import reading, transaction
 from db.errors import DatabaseError
 
 COOKIE = "calipers"
+ID_COOKIE = "calipers_id"  # a crowd participant's own, which nothing else of ours holds
 
 BODY_MAX = 256 * 1024
 
@@ -114,7 +115,7 @@ def _renewed(cookie: str) -> str | None:
         return None  # the page says so itself
 
 
-def cookie_header(cookie: str) -> str:
-    """The Set-Cookie line that signs a browser in."""
+def cookie_header(value: str, name: str = COOKIE, path: str = "/") -> str:
+    """The Set-Cookie line that signs a browser in, or of another of our cookies."""
     secure = "; Secure" if settings().is_https else ""
-    return f"{COOKIE}={cookie}; HttpOnly; Max-Age={30 * 24 * 3600}; Path=/; SameSite=lax{secure}"
+    return f"{name}={value}; HttpOnly; Max-Age={30 * 24 * 3600}; Path={path}; SameSite=lax{secure}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -50,6 +51,8 @@ CALLS: dict[str, Callable[[Session, Cast], Arguments]] = {
     ),
     "importing.reports.write.refuse_reports": lambda s, c: with_(read_folder(c.folder / "reports")),
     "importing.reports.write.prepare_all": lambda s, c: with_(read_folder(c.folder / "reports")),
+    "participation.settling.settle": lambda s, c: with_([], Decimal(0)),
+    "work.way_back.go_back": lambda s, c: with_(""),
     "people.links.invite": lambda s, c: with_("Zoe", "annotator"),
     "people.links.invite_all": lambda s, c: with_(["Zoe"], "annotator"),
     "people.links.revoke": lambda s, c: with_("Ada"),

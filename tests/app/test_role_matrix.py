@@ -122,6 +122,7 @@ ROUTES: dict[str, Callable[[Cast], Any]] = {
     "POST /api/submit skip Ada's item": lambda c: ("/api/submit", outcome(c, "done", "skip", "mine")),
     "POST /api/take": lambda c: ("/api/take", {}),
     "POST /api/logout": lambda c: ("/api/logout", {}),
+    "GET  /back": lambda _: "/back",
     "GET  /health": lambda _: "/health",
     "GET  /ready": lambda _: "/ready",
     "GET  /metrics": lambda _: "/metrics",

@@ -26,6 +26,7 @@ RUN_BY = {
     ("docs/owners.md", "Two published studies, five commands each"): "tests/app/test_running_a_study.py",
     ("docs/owners.md", "From files to pay, step by step"): "tests/app/test_running_a_study.py",
     ("docs/owners.md", "Keep a copy"): "tests/app/test_backup.py",
+    ("docs/owners.md", "A crowd"): "tests/app/test_crowd.py",
     ("docs/studies/README.md", ""): "tests/studies/test_reproduce.py",
     ("docs/judge_alignment.md", ""): "tests/app/test_judge_align.py",  # of more topics than the study made here
     ("docs/studies/wlc.md", "From its own files"): "tests/studies/test_wlc.py",

@@ -15,6 +15,7 @@ from annotation.people.sign_ins import csrf_token, who
 from annotation.people.sign_ins import sign_out as leave
 from annotation.rendering import render_report
 from annotation.texts.scripts import direction
+from annotation.work.way_back import go_back
 from app.component import sign_out
 from app.screens import leaving, look
 from app.screens.annotators.my_work import CSS as HOME
@@ -130,8 +131,10 @@ def _asking(whether: bool) -> None:
 
 def _decline(cookie: str) -> None:
     with transaction(database()) as session:
+        principal = who(session, cookie)
+        address = go_back(session, principal, "") if principal else None
         leave(session, cookie)
-    st.session_state[leaving.DECLINED] = True
+    st.session_state[leaving.DECLINED] = address or True
 
 
 def _do(cookie: str, act: Callable[..., object], *arguments: str) -> None:

@@ -10,10 +10,10 @@ from annotation.offline.ballot_format import rescue_signer
 from annotation.people import principals, sign_ins
 from annotation.studies import protocol_of
 from annotation.training.training import TrainingState, closed_gate, training_state
-from annotation.work import claiming, own_work, page, progress
+from annotation.work import claiming, own_work, page, progress, way_back
 from app.component import annotate, sign_out
 from app.screens.annotators import consent, my_work
-from app.screens.look import attributes, style
+from app.screens.look import attributes, link_back, style
 from app.settings import database
 from app.texts import Texts, texts_for
 from db import connect, people_tables, tables
@@ -30,6 +30,7 @@ def show(principal: principals.Principal, cookie: str) -> None:
         study = session.get_one(tables.Study, principal.study_id)
         participant = progress.is_participant(session, principal)
         code = progress.completion_code(session, principal) if assignment is None else None
+        back = way_back.address_back(session, principal) if assignment is None else None
         status = own_work.status_for(study, session.get_one(people_tables.Enrollment, principal.enrollment_id))
         name = principals.name_of(session, principal.enrollment_id or 0)
         title, simulated, language = protocol_of(study).title, study.is_simulated, protocol_of(study).language
@@ -50,6 +51,7 @@ def show(principal: principals.Principal, cookie: str) -> None:
             "status": status,
             "participant": participant,
             "code": code,
+            "back": "/back" if back else None,
             "study": {"title": title, "simulated": simulated},
             "links": [
                 {"text": tell("screens.my_work.title"), "back": tell("screens.my_work.back"), "href": "/my_work"}
@@ -75,16 +77,17 @@ def show_untrained(principal: principals.Principal, cookie: str) -> None:
     with connect.reading(database()) as session:
         study = session.get_one(tables.Study, principal.study_id)
         state, language = training_state(session, study, principal), protocol_of(study).language
+        back = way_back.address_back(session, principal)
         theme = session.get_one(people_tables.Enrollment, principal.enrollment_id).preferences.get("theme", "system")
     style(theme)
     st.html(f"<style>{my_work.CSS}{CSS}</style>")
-    st.html(page_html(state, texts_for(language)))
+    st.html(page_html(state, texts_for(language), is_sent_back=back is not None))
     signed_in = {"csrf": sign_ins.csrf_token(cookie), "person": principal.opaque_id, "rescue": rescue_signer(cookie)}
     signed_in["language"] = language
     sign_out(signed_in, key="sign_out")
 
 
-def page_html(state: TrainingState, words: Texts) -> str:
+def page_html(state: TrainingState, words: Texts, *, is_sent_back: bool = False) -> str:
     """Return the page for training that was not passed, or that cannot be given yet."""
     tell = partial(_said, words)
     if state.status == "unready":
@@ -97,7 +100,8 @@ def page_html(state: TrainingState, words: Texts) -> str:
         )  # fmt: skip
     link = f'<a href="/my_work" target="_self">{words.tell("screens.my_work.title")}</a>'
     mine = tell("answers_there", link=link)
-    return f'<main class="c-empty" {attributes(words)}><h1>{title}</h1><p>{text}</p><p>{mine}</p></main>'
+    back = f"<p>{link_back(words)}</p>" if is_sent_back else ""
+    return f'<main class="c-empty" {attributes(words)}><h1>{title}</h1><p>{text}</p>{back}<p>{mine}</p></main>'
 
 
 def _said(words: Texts, key: str, **values: object) -> str:

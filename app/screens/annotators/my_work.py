@@ -118,6 +118,8 @@ def _warning(work: OwnWork, words: Texts) -> str:
 
 
 def _code(work: OwnWork, words: Texts) -> str:
+    if work.is_sent_back:
+        return f"<p>{look.link_back(words)}</p>"
     if work.completion_code is None:
         return ""
     code = f'<code class="w-code">{escape(work.completion_code)}</code>'

@@ -1,0 +1,157 @@
+"""What a crowd platform is to pay, out of its own list of submissions and what each person did here.
+
+Nobody's id is stored here, so the platform's list brings them; each is known again by its hash. Nobody is left out or
+refused by this: whoever does not add up is for the owner to look at.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_UP, Decimal
+
+from sqlalchemy import orm, select
+
+from annotation.participation.people_list import pay_lines
+from annotation.people.links import participant_hash
+from annotation.people.platforms import WAITING
+from annotation.people.principals import Principal, study_for
+from annotation.studies import audit, hold_study, protocol_of
+from annotation.work.way_back import end_of
+from db.people_tables import Enrollment
+from db.tables import Event, Study
+
+CENT = Decimal("0.01")
+SETTLED = "settle"  # the audit line of one settlement, with every bonus by pseudonym
+PAID = "approved"  # what every platform calls a submission that was paid
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A line of the platform's list: whose it is, its own id, its state there, and the line as it stands."""
+
+    participant: str
+    visit: str
+    status: str
+    row: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class CrowdPerson:
+    """Somebody who came by an open link. `due`: what their active time is worth, a cent begun counts as one."""
+
+    pseudonym: str
+    participant_sha256: str
+    end: str | None  # completed | screened_out | no_consent | full; None: not at an end
+    handed_in: int
+    active_h: float
+    due: Decimal
+    bonus: Decimal  # written into files of earlier settlements
+
+
+@dataclass(frozen=True)
+class ToLookAt:
+    """Somebody who does not add up; `whom` is the platform's id, or the pseudonym of who is not on its list."""
+
+    whom: str
+    why: str
+    due: Decimal = Decimal(0)
+
+
+@dataclass(frozen=True)
+class Settlement:
+    """`approve`: done here and waiting there. `bonus`: what the reward falls short of active time, those before off."""
+
+    approve: tuple[Submission, ...]
+    bonus: tuple[tuple[Submission, CrowdPerson, Decimal], ...]
+    look: tuple[ToLookAt, ...]
+    currency: str
+
+
+def crowd_people(session: orm.Session, principal: Principal) -> list[CrowdPerson]:
+    """Everybody who came by an open link, in the order in which they came; for admins."""
+    study = study_for(session, principal, "admin")
+    paid = {line.pseudonym: line for line in pay_lines(session, principal)}
+    came = select(Enrollment).where(Enrollment.study_id == study.id, Enrollment.participant_sha256.is_not(None))
+    earlier = _earlier_bonuses(session, study)
+    found = []
+    for person in session.scalars(came.order_by(Enrollment.id)).all():
+        line = paid[person.pseudonym]
+        end = end_of(session, Principal(study.id, person.role, person.rater_id, person.id))
+        due = math.ceil(round(line.amount * 100, 6)) * CENT
+        seen = person.participant_sha256 or "", end, line.items, line.active_h, due, earlier[person.pseudonym]
+        found.append(CrowdPerson(person.pseudonym, *seen))
+    return found
+
+
+def settle(
+    session: orm.Session, principal: Principal, listed: Sequence[Submission], reward: Decimal
+) -> Settlement:  # fmt: skip
+    """Who is to be approved, what bonus brings each to the worth of their active time, and whom to look at.
+
+    `reward`: what the platform pays for a submission that is approved, in the study's currency. Every bonus is noted,
+    so that the next settlement pays what is missing by then, and nothing twice.
+    """
+    study = study_for(session, principal, "admin")
+    hold_study(session, study)
+    people = crowd_people(session, principal)
+    known = {person.participant_sha256: person for person in people}
+    whose = {line.participant: known.get(participant_hash(session, study.id, line.participant)) for line in listed}
+    found = reconcile(listed, whose, people, reward, protocol_of(study).study.pay.currency)
+    bonuses = {person.pseudonym: str(amount) for _, person, amount in found.bonus}
+    told = {"bonus": bonuses, "approve": len(found.approve), "look": len(found.look), "reward": str(reward)}
+    audit(session, study.id, principal.rater_id, SETTLED, **told)
+    return found
+
+
+def reconcile(
+    listed: Sequence[Submission], whose: Mapping[str, CrowdPerson | None], people: Iterable[CrowdPerson],
+    reward: Decimal, currency: str = "",
+) -> Settlement:  # fmt: skip
+    """The same out of values alone. `whose`: the platform's id -> who that is here; None for who never came."""
+    approve, bonus, look = [], [], []
+    counted: set[str] = set()
+    for line in sorted(listed, key=lambda line: _rank(line.status)):
+        person = whose[line.participant]
+        why = _why_not(line, person, counted)
+        if why or person is None:
+            look.append(ToLookAt(line.participant, why, person.due if person else Decimal(0)))
+            continue
+        counted.add(person.pseudonym)
+        if _rank(line.status) == 1:
+            approve.append(line)
+        if (short := person.due - reward - person.bonus) > 0:
+            bonus.append((line, person, short.quantize(CENT, ROUND_UP)))
+    there = {person.pseudonym for person in whose.values() if person}
+    look += [
+        ToLookAt(person.pseudonym, "done here, and not on the platform's list", person.due)
+        for person in people
+        if person.end == "completed" and person.pseudonym not in there
+    ]
+    return Settlement(tuple(approve), tuple(bonus), tuple(look), currency)
+
+
+def _rank(status: str) -> int:
+    """0: paid already, 1: waiting to be, 2: returned, timed out, rejected or screened out."""
+    told = " ".join(status.replace("_", " ").replace("-", " ").split()).casefold()
+    return 0 if told == PAID else 1 if told in WAITING else 2
+
+
+def _why_not(line: Submission, person: CrowdPerson | None, counted: set[str]) -> str:
+    if person is None:
+        return "on the platform's list, and never came here"
+    if person.pseudonym in counted:
+        return "a second submission of somebody who is counted already"
+    if person.end != "completed":
+        ended = (person.end or "not at an end").replace("_", " ")
+        return f"{ended} here: {person.handed_in} handed in, {60 * person.active_h:.0f} min active"
+    return f"done here, and {line.status} there" if _rank(line.status) == 2 else ""
+
+
+def _earlier_bonuses(session: orm.Session, study: Study) -> defaultdict[str, Decimal]:
+    lines = select(Event.data).where(Event.study_id == study.id, Event.kind == "audit", Event.what == SETTLED)
+    found: defaultdict[str, Decimal] = defaultdict(Decimal)
+    for data in session.scalars(lines):
+        for pseudonym, amount in data["bonus"].items():
+            found[pseudonym] += Decimal(amount)
+    return found

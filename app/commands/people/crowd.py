@@ -1,0 +1,148 @@
+"""A crowd: a link for a platform's participants, who came by it, and what the platform is to pay."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from app.commands import completing, opening, printing
+from plain.counting import counted
+
+if TYPE_CHECKING:
+    from annotation.people.platforms import Platform
+
+PLATFORM = typer.Option(
+    "", help="prolific, mturk, cloudresearch, connect or sona.",
+    autocompletion=completing.among("prolific", "mturk", "cloudresearch", "connect", "sona"),
+)  # fmt: skip
+HEADS = ("pseudonym", "end", "handed in", "active min", "due", "bonus so far")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register this file's commands."""
+    crowd = typer.Typer(help="People of a crowd platform: their link, who came, what to pay.", no_args_is_help=True)
+    crowd.command("link")(link)
+    crowd.command("people")(people)
+    crowd.command("settle")(settle)
+    app.add_typer(crowd, name="crowd")
+
+
+def link(
+    study: str = printing.ONE,
+    platform: str = PLATFORM,
+    places: int = typer.Option(..., help="How many people it lets in."),
+    quota: int = typer.Option(None, help="How many items each may take."),
+    completed: str = typer.Option("", help="Where who is done goes back to: the platform's code, or its address."),
+    screened_out: str = typer.Option("", help="The same for who did not pass the training."),
+    no_consent: str = typer.Option("", help="The same for who does not agree."),
+    full: str = typer.Option("", help="The same for who comes when nothing is left."),
+    as_json: bool = printing.JSON,
+) -> None:
+    """Print the address to give to a platform.
+
+    It is printed once: only its hash is stored. Without a way back people read a code of their own, to be typed in at
+    the platform.
+
+    Example: calipers crowd link mystudy --platform prolific --places 50 --quota 5 --completed C1A2B3C4
+    """
+    from annotation.people.links import open_link
+    from annotation.people.platforms import platform_named
+    from app.settings import settings
+
+    asked = platform_named(platform)
+    back = {"completed": completed, "screened_out": screened_out, "no_consent": no_consent, "full": full}
+    with opening.transaction(opening.opened()) as session:
+        admin = opening.local_admin(opening.find_study(session, study))
+        token = open_link(session, admin, places, quota, platform, back)
+    address = _address(settings().invite_link(token), asked)
+    if as_json:
+        printing.print_json({"link": address, "platform": platform, "places": places, "quota": quota})
+        return
+    typer.echo(address)
+    typer.echo(f"for {platform}, which lets in {places} people; what it puts in its place stays as it is", err=True)
+    printing.say_next(opening.opened(), study)
+
+
+def _address(link: str, asked: Platform) -> str:
+    return f"{link}?{asked.query}" if asked.query else link
+
+
+def people(study: str = printing.WHICH, as_json: bool = printing.JSON) -> None:
+    """List who came, how each ended, and what is due.
+
+    Due is what their active time is worth.
+
+    Example: calipers crowd people mystudy
+    """
+    from annotation.participation.settling import crowd_people
+
+    with opening.reading(opening.opened()) as session:
+        came = crowd_people(session, opening.local_admin(opening.find_study(session, study)))
+    if as_json:
+        told = [{**asdict(one), "due": f"{one.due:.2f}", "bonus": f"{one.bonus:.2f}"} for one in came]
+        printing.print_json([{key: value for key, value in one.items() if "sha256" not in key} for one in told])
+        return
+    rows = [
+        (
+            one.pseudonym, one.end and one.end.replace("_", " "), one.handed_in, f"{60 * one.active_h:.1f}",
+            f"{one.due:.2f}", f"{one.bonus:.2f}",
+        )
+        for one in came
+    ]  # fmt: skip
+    printing.print_table(HEADS, rows, numbers=HEADS[2:])
+
+
+def settle(
+    study: str = printing.ONE,
+    listed: Path = typer.Option(..., "--list", help="The platform's list of submissions, exported as CSV."),
+    platform: str = PLATFORM,
+    reward: str = typer.Option(..., help="What it pays for each submission, such as 4.50, in the study's currency."),
+    out: Path = typer.Option(..., help="A folder for what to approve, the bonuses, and whom to look at."),
+    as_json: bool = printing.JSON,
+) -> None:
+    """Write whom to approve, what bonus, whom to look at.
+
+    Bonuses bring each reward to the worth of active time. Nobody is rejected by it. A bonus is noted once it is
+    written, so that it is never paid twice.
+
+    Example: calipers crowd settle mystudy --platform prolific --list submissions.csv --reward 4.50 --out pay
+    """
+    from annotation.participation.settling import settle as settle_up
+    from annotation.people.platforms import platform_named
+    from app.files.crowd_files import read_submissions, write_settlement
+    from app.files.people_files import KEEP_APART
+
+    platform_named(platform)
+    paid = _amount(reward)
+    submissions = read_submissions(listed, platform)
+    with opening.transaction(opening.opened()) as session:
+        found = settle_up(session, opening.local_admin(opening.find_study(session, study)), submissions, paid)
+        written = write_settlement(found, platform, out)  # where they cannot be written, nothing is noted
+    owed = f"{sum((amount for _, _, amount in found.bonus), Decimal(0)):.2f}"
+    if as_json:
+        told = {"approve": len(found.approve), "bonus": len(found.bonus), "bonus_in_all": owed}
+        looks = [{"whom": one.whom, "why": one.why, "due": f"{one.due:.2f}"} for one in found.look]
+        printing.print_json(
+            {**told, "currency": found.currency, "look": looks, "files": [str(path) for path in written]}
+        )
+        return
+    bonuses = f"{'bonus' if len(found.bonus) == 1 else 'bonuses'} of {found.currency} {owed} in all"
+    typer.echo(
+        f"{len(found.approve)} of {counted(len(submissions), 'submission')} to approve, {len(found.bonus)} {bonuses}, "
+        f"{len(found.look)} to look at; written to {out}: {', '.join(path.name for path in written)}"
+    )
+    typer.echo(KEEP_APART, err=True)
+
+
+def _amount(reward: str) -> Decimal:
+    try:
+        amount = Decimal(reward)
+    except InvalidOperation:
+        amount = Decimal("nan")
+    if not amount.is_finite() or amount < 0:
+        raise typer.BadParameter("--reward is an amount of money, such as 4.50")
+    return amount

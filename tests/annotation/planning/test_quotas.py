@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -23,8 +21,6 @@ from db.connect import open_database, transaction
 from db.people_tables import Enrollment
 from db.tables import Assignment, Item, Report
 from tests.plain_study import PROTOCOL, hand_in, people_of, person, plain_study
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 def most(places: Sequence[Place], left: Mapping[int, int], had: Mapping[int, Collection[int]]) -> int:
@@ -214,12 +210,6 @@ def test_quotas_leave_everybodys_lefts_and_rights_even(tmp_path: Path, migrated_
         assert submitted(session, study_id) == 120
     assert max(map(abs, lean.values())) <= 2
     engine.dispose()
-
-
-def test_an_annotators_server_does_not_load_scipy() -> None:
-    code = "import sys, app.server.api, app.screens.annotators.label, app.screens.annotators.my_work; assert 'scipy' not in sys.modules"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 def test_a_skip_holds_its_person_before_the_study_so_that_two_tabs_never_wait_for_each_other(engine: Engine) -> None:

@@ -27,6 +27,17 @@ REQUIRABLE = (
 RULES = ("win_rate", "mean", "weighted_mean", "share", "target_share", "majority")
 
 
+def refuse_no_share(what: str, value: float, unit: str = "points") -> None:
+    """Raises `unknown_form` unless 0 < `value` < 1, with the share that a percentage may have been meant as."""
+    if not 0 < value < 1:
+        meant = value if 1 < value < 100 else 5.0 if unit == "points" else 80.0
+        share = f"{meant / 100:g}".removeprefix("0")
+        raise CalibrationError(
+            "unknown_form", f"{what} is {value:g}, and is a share of labels between 0 and 1: for {meant:g} {unit} "
+            f"write {share}"
+        )  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Aggregate:
     """What a study prints of every system: one `aggregate` of a protocol. See `calibration.systems.aggregates`."""
@@ -116,12 +127,8 @@ class CalibrationSettings:
             raise CalibrationError(
                 "unknown_form", f"settings.planned_topics is {self.planned_topics!r}; use a whole number from 1"
             )
-        if self.resamples < 1 or not 0 < self.margin < 1:
-            raise CalibrationError(
-                "unknown_form",
-                f"settings.resamples is {self.resamples} and settings.margin {self.margin}; use a number above 0, and "
-                "a share between 0 and 1, such as .05",
-            )
+        if self.resamples < 1:
+            raise CalibrationError("unknown_form", f"settings.resamples is {self.resamples}; use a number above 0")
 
     def _check_what_is_good_enough(self) -> None:
         unknown = next((question for question in self.require if question not in REQUIRABLE), None)
@@ -129,10 +136,13 @@ class CalibrationSettings:
             raise CalibrationError(
                 "unknown_form", f"settings.require names {unknown!r}; use some of {', '.join(REQUIRABLE)}"
             )
-        for name in ("at_least", "at_least_kappa"):
-            floor = getattr(self, name)
-            if floor is not None and not 0 < floor < 1:
-                raise CalibrationError("unknown_form", f"settings.{name} is {floor}; use a number between 0 and 1")
+        refuse_no_share("settings.margin", self.margin)
+        if self.at_least is not None:
+            refuse_no_share("settings.at_least", self.at_least, "%")
+        if self.at_least_kappa is not None and not 0 < self.at_least_kappa < 1:
+            raise CalibrationError(
+                "unknown_form", f"settings.at_least_kappa is {self.at_least_kappa:g}; use a number between 0 and 1"
+            )
         size = len(self.weights)
         if any(len(row) != size or any(not 0 <= cell <= 1 for cell in row) for row in self.weights):
             raise CalibrationError(

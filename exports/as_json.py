@@ -15,6 +15,7 @@ from calibration.inference.compare import JudgePair
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
 from calibration.systems import aggregates, placing
 from exports import cells, tables
+from exports.sheets.judges import judges_told
 
 REPORT_FORMAT = "calipers-report/1"
 ALWAYS = (
@@ -55,6 +56,10 @@ def report_json(report: CalibrationReport) -> str:
             "warnings": [{name: getattr(warning, name) for name in WARNING} for warning in report.warnings],
             "estimates": list(map(plain, report.estimates)),
             "choice": _choice(report.choice),
+            "judges": {
+                judge: {"verdict": verdict, "reason": reason}
+                for judge, (verdict, reason) in judges_told(report).items()
+            },
             "biases": [plain(bias) | {"effect": bias.effect} for bias in report.biases],
             "card": [plain(row) for row in report.card],
         }

@@ -51,7 +51,7 @@ METHODS: dict[str, tuple[str, ...]] = {
     "cluster_bootstrap_expanded": ("davison1997bootstrap", "field2007bootstrapping", "hesterberg2015what"),
     "cluster_bootstrap_percentile": ("davison1997bootstrap", "field2007bootstrapping"),
     "fisher_z_linearised": ("fleiss1969large",),
-    "cluster_t": ("miller2024adding",),
+    "cluster_t": ("miller2024adding", "mackinnon2023fast"),
     "cluster_bootstrap_t": ("hall1992bootstrap", "hanley1983nothing", "wellek2010testing"),
     "exact_bound": ("wellek2010testing",),
     "confidence_sequence": ("waudbysmith2024time",),

@@ -105,7 +105,7 @@ def in_words(one: Estimate) -> str:
 
 def reason(one: Signal) -> str:
     """A flag as a sentence with the estimate that carries it."""
-    value, over = one.estimate.value, f"n {one.estimate.n:,}, {one.estimate.clusters:,} groups of labels (clusters)"
+    value, over = one.estimate.value, f"n {one.estimate.n:,}, {one.estimate.clusters:,} clusters"
     interval = f"{points(value)} {interval_of(one.estimate)}, {over}"
     if one.name == "speed":
         return f"needs {_share_of_time(one.estimate)} of the others' time for the same items ({over})"

@@ -18,6 +18,7 @@ from calibration.study.bias import Bias
 from calibration.study.distance import BY_DISTANCE, KAPPA, is_by_distance, said_of
 from calibration.study.left_out import SUFFIX
 from calibration.table.verdicts import BOTH_ORDERS
+from plain.counting import counted
 
 Question = Literal["agreement", "ceiling gap", "floor", "order", "length", "self-preference", "repeats", "answers"]
 USABLE = 0.95  # share of answers; below it labels are dropped, which is a caution of its own
@@ -107,7 +108,7 @@ def gap_row(claim: noninferiority.Claim, plan: noninferiority.ComparisonPlan) ->
         "within": f"{_capital(gap)}, and a gap as large as the margin is ruled out.",
         "beyond": f"{_capital(gap)}, a gap beyond the margin.",
         "cannot tell": f"{_capital(gap)}; whether that is below the margin cannot be told"
-        + (f", label {more:,} more {'clusters' if more > 1 else 'cluster'}." if more else "."),
+        + (f", label {counted(more, plan.cluster, 'more')}." if more else "."),
     }
     limit = f"gap below {_points(plan.margin)}"
     yield CardRow(claim.judge, "ceiling gap", gap_of(claim, plan), limit, outcome, told[outcome])

@@ -80,7 +80,7 @@ def choice_of(study: Study, group: Group, scale: Scale, settings: CalibrationSet
     people = among_people(study, group, scale, settings)
     known = choice.is_cheapest(chosen, candidates)
     picked = next((one for one in told if chosen and one.judge == chosen.judge), None)
-    word = _cluster_word(study, scale)
+    word = f"{found.plan.cluster}s"
     facts = choice_words.Told(status, picked, told, found.plan, word, known, people, found.looking)
     headline, sentence = choice_words.sentences_of(facts)
     name = chosen.judge if chosen else None
@@ -102,14 +102,6 @@ def _reason(candidate: choice.Candidate, chosen: choice.Candidate | None) -> cho
         if question in candidate.unmet:
             return reason if candidate.standing == "ruled_out" else "cannot_tell"
     return "baseline_not_beaten" if "agreement" in candidate.unmet else OTHER[candidate.unmet[0]]
-
-
-def _cluster_word(study: Study, scale: Scale) -> str:
-    """What has to be labelled more of."""
-    frame = study.frame
-    if frame["item_id"].nunique() == len(study.clusters):
-        return "pairs" if scale.kind == "pairwise" else "items"
-    return f"{cluster_word(frame)}s"
 
 
 @dataclass(frozen=True)

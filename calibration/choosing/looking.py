@@ -212,7 +212,8 @@ def looked_claims(claims: Sequence[Claim], plan: ComparisonPlan, looking: Lookin
     """
     if looking.is_only:
         return tuple(claims)
-    return tuple(_claim(claim, plan, looking, len(claims)) for claim in claims)
+    least_p = 1 / (max(gap_test.DRAWS, plan.resamples) + 1)
+    return tuple(_claim(claim, plan, looking, len(claims), least_p) for claim in claims)
 
 
 def looked_above(
@@ -227,13 +228,15 @@ def looked_above(
     return tuple(_above(one, plan, looking, len(found), 1 / (resamples + 1)) for one in found)
 
 
-def _claim(claim: Claim, plan: ComparisonPlan, looking: Looking, tried: int) -> Claim:
+def _claim(claim: Claim, plan: ComparisonPlan, looking: Looking, tried: int, least_p: float) -> Claim:
     test, error, effect = claim.test, 1 - plan.level, effect_of(claim.test.difference, plan)
     value, clusters = test.difference.value, test.difference.clusters
     looking = looking.on(clusters)
     level = looking.level(error, effect)
     lower, upper = (_moved(value, bound, error, level, clusters) for bound in (test.lower, test.upper))
     p = _family_p(claim.p_adjusted, looking, effect, tried)
+    if test.law is not None and not _can_show(least_p, looking, effect, tried, error):
+        upper = math.nan  # far beyond what so few resamples know
     outcome: gap_test.Outcome = "inferior" if lower > plan.margin else "non_inferior" if p <= error else "cannot_tell"
     if claim.outcome == "cannot_tell" or math.isnan(p):
         outcome = "cannot_tell"  # what one look could not show, several do not
@@ -258,13 +261,15 @@ def _above(above: Above, plan: ComparisonPlan, looking: Looking, tried: int, lea
     if outcome == "below" and not upper < 0 and excess != 0:  # of none at all nothing hangs on a test
         outcome = "cannot_tell"
     needed = looking.needed(above.needed, error, plan.power) if above.needed else None
-    can_be = math.isnan(p) or _family_p(least_p, looking, effect, tried) <= error
+    can_be = math.isnan(p) or _can_show(least_p, looking, effect, tried, error)
+    if not can_be and plan.at_least is not None:
+        lower = math.nan
     return replace(above, lower=lower, upper=upper, p_adjusted=p, outcome=outcome, needed=needed, can_be_shown=can_be)
 
 
 def effect_of(found: compare.Difference, plan: ComparisonPlan) -> float:
     """The margin in standard deviations of a cluster's difference; nan where no spread is known."""
-    if found.clusters < 2 or math.isnan(found.high):
+    if found.clusters < 2 or not math.isfinite(found.high):  # in few clusters no resample may reach so far
         return math.nan
     se = (found.high - found.low) / 2 / float(Student.ppf((1 + plan.level) / 2, found.clusters - 1))
     return plan.margin / (se * math.sqrt(found.clusters)) if se > TINY else math.nan
@@ -275,11 +280,18 @@ def _needed_once(found: compare.Difference, plan: ComparisonPlan) -> deciding.Ne
     effect, gap = effect_of(found, plan), max(0.0, found.value)
     if math.isnan(effect):
         return None
-    if gap >= plan.margin:
+    if gap >= plan.margin - TINY:
         return deciding.Needed(None, None, gap, plan.margin / effect, "gap_reaches_margin")
     drift = effect * (plan.margin - gap) / plan.margin
     clusters = math.ceil(((Normal.isf(1 - plan.level) - Normal.isf(plan.power)) / drift) ** 2)
+    if clusters > deciding.MOST:
+        return deciding.Needed(None, None, gap, plan.margin / effect, "too_many")
     return deciding.Needed(max(2, clusters), None, gap, plan.margin / effect)
+
+
+def _can_show(least_p: float, looking: Looking, effect: float, tried: int, error: float) -> bool:
+    """Whether the smallest p there is would be small enough at this look."""
+    return _family_p(least_p, looking, effect, tried) <= error
 
 
 def _family_p(p: float, looking: Looking, effect: float, tried: int) -> float:

@@ -10,12 +10,14 @@ from calibration.choosing.card import Question
 from calibration.choosing.choice import Candidate, open_candidates
 from calibration.choosing.looking import Looking
 from calibration.choosing.noninferiority import ComparisonPlan
+from calibration.inference.gap_test import RESAMPLES
 from calibration.inference.looks import FIRST
 from calibration.study.distance import said_of
 from calibration.study.label_scores import IN_WORDS
 from plain.counting import counted
 
 MORE_FIRST = ", label more first"
+LEAST_P = 1 / (RESAMPLES + 1)  # of a test: a look that may err in less shows nothing
 WHY_NO_NUMBER = {
     "gap_reaches_margin": "no number of {word} is likely to show adequacy, {seen} reaching the {limit}",
     "too_many": "decided by more than a million {word}",
@@ -134,10 +136,9 @@ def look_words(looking: Looking, error: float = 0.05, word: str = "topics") -> s
         return f"One look is assumed, at {at}{NEXT}."
     planned = f"{looking.topics:,} of {looking.planned:,} {word}{in_part}" if looking.planned else at
     last = " and last" if looking.share >= 1 else ""
-    return (
-        f"{_ordinal(looking.number)}{last} look, at {planned}; today's bound is stricter for it: "
-        f"{_level(looking.level(error), error)}."
-    )
+    level = looking.level(error)
+    does = "today's bound is stricter for it" if level > LEAST_P else "it is too early to show any judge adequate"
+    return f"{_ordinal(looking.number)}{last} look, at {planned}; {does}: {_level(level, error)}."
 
 
 def enough_words(judge: str, looking: Looking, word: str = "topics") -> str:
@@ -159,9 +160,8 @@ def _ordinal(number: int) -> str:
 
 def _level(level: float, error: float) -> str:
     """What this look may err in; 100 x that of all."""
-    if level < 1e-6:
-        return f"it may err in less than .0001 % of studies, all looks in {_percent(error)}"
-    return f"it may err in {_percent(level)} of studies, all looks in {_percent(error)}"
+    own = "less than .0001 %" if level < 1e-6 else _percent(level)
+    return f"this look may err in {own} of studies, all looks in {_percent(error)}"
 
 
 def _percent(share: float) -> str:

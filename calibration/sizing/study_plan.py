@@ -11,6 +11,7 @@ from calibration.arithmetic.closed_forms import Array
 from calibration.choosing.looking import any_time_clusters, planned_clusters
 from calibration.errors import CalibrationError
 from calibration.inference.deciding import POWER, Needed, power
+from calibration.settings import refuse_no_share
 from calibration.sizing import planning
 from calibration.sizing.draw_gain import draw_gain
 from calibration.sizing.pilot import Pilot
@@ -97,7 +98,9 @@ WHY = {
 
 @dataclass(frozen=True)
 class Goals:
-    """What the study is to show. Raises `margin_missing` and, from the functions that use them, `bad_number`."""
+    """What the study is to show. Raises `margin_missing`, `unknown_form` for a margin that is no share and, from the
+    functions that use them, `bad_number`.
+    """
 
     half_width: float = 0.05  # of the interval of agreement
     margin: float = 0.05  # of non-inferiority to a left-out annotator
@@ -113,6 +116,7 @@ class Goals:
             raise CalibrationError(
                 "margin_missing", f"the margin is {self.margin:g}; fix one above 0 before results are seen"
             )
+        refuse_no_share("the margin", self.margin)
 
 
 @dataclass(frozen=True)

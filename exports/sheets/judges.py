@@ -104,16 +104,40 @@ def _p(candidate: Candidate) -> Probability | None:
 
 def outcome_words(candidate: Candidate) -> str:
     """`adequate: dearer than the chosen one`: the standing of a candidate and why it was or was not chosen."""
-    if candidate.standing == "adequate":
-        reserved = (
-            f", with reservations ({', '.join(row.question for row in candidate.reservations)})"
-            if candidate.reservations
-            else ""
-        )
-        return f"adequate: {ADEQUATE.get(candidate.reason, 'not chosen')}{reserved}"
+    return f"{candidate.standing.replace('_', ' ')}: {_reason(candidate)}"
+
+
+def _reason(candidate: Candidate) -> str:
     if candidate.standing == "ruled_out":
-        return f"ruled out: {RULED_OUT.get(candidate.reason, candidate.reason)}"
-    return f"open: {OPEN.get(candidate.reason, candidate.reason)}"
+        return RULED_OUT.get(candidate.reason, candidate.reason)
+    if candidate.standing == "open":
+        return OPEN.get(candidate.reason, candidate.reason)
+    reserved = ", ".join(row.question for row in candidate.reservations)
+    return f"{ADEQUATE.get(candidate.reason, 'not chosen')}{f', with reservations ({reserved})' if reserved else ''}"
+
+
+NOT_COMPARED = "not_compared"
+
+
+def judges_told(report: CalibrationReport) -> dict[str, tuple[str, str]]:
+    """Every judge of the labels and every candidate: its standing, or `not_compared`, and why, in words."""
+    tried = {one.judge: (str(one.standing), _reason(one)) for one in _candidates(report)}
+    why = _why_no_choice(report)
+    return {judge: tried.get(judge, (NOT_COMPARED, why)) for judge in dict.fromkeys((*tried, *report.labels.judges))}
+
+
+def _candidates(report: CalibrationReport) -> Sequence[Candidate]:
+    return report.choice.candidates if report.choice else ()
+
+
+def _why_no_choice(report: CalibrationReport) -> str:
+    if not report.labels.annotators:
+        return "no annotator's answer to compare it with"
+    if len({*report.labels.criteria.values()}) > 1:
+        return "criteria of different kinds share no scale: read each by itself"
+    return "none of its answers is one that a choice can rest on" if _candidates(report) else (
+        "the answers share no scale of few steps: declare one, or let scores agree by distance"
+    )  # fmt: skip
 
 
 def _reading(choice: Choice, report: CalibrationReport) -> Iterator[str]:
@@ -144,6 +168,7 @@ def _reading(choice: Choice, report: CalibrationReport) -> Iterator[str]:
     told = [f"n = {counts[0]}"] if len({*counts}) == 1 else [f"agreement: n = {counts[0]}", f"gap: n = {counts[1]}"]
     yield f"{'; '.join([*worse, *told])}."
     yield from _alternative_annotators(report.alt_tests or ())
+    yield from another_question(report)
     yield from _effective(report.effective_judges)
     if any(candidate.on_frontier for candidate in choice.candidates):
         yield "On the frontier: no other judge agrees as much at the same or a lower cost."
@@ -174,6 +199,20 @@ def _alternative_annotators(tests: Sequence[alternative_annotator.AltTest]) -> I
             f"{one.judge} {'passes' if one.passed else 'does not pass'} (ω {number(one.omega, 2)})" for one in known
         )
         yield f"Alternative annotator test, over clusters, ε = {number(known[0].epsilon, 2)}: {words}."
+
+
+def another_question(report: CalibrationReport) -> Iterator[str]:
+    """Why the alternative annotator test passes a judge that the choice does not; nothing where there is none."""
+    choice, tests = report.choice, report.alt_tests or ()
+    short = {candidate.judge for candidate in _candidates(report) if candidate.standing != "adequate"}
+    passes = [test.judge for test in tests if test.passed and test.judge in short]
+    if choice and passes:
+        allowed = f"allows {number(100 * tests[0].epsilon, 1).removesuffix('.0')} points (ε) against half of the"
+        yield (
+            f"That test asks another question: it {allowed} annotators, one by one, where the choice asks a judge "
+            f"to {_enough(choice.plan)}; so {_and(passes)} {'pass' if len(passes) > 1 else 'passes'} it without being "
+            "shown to be adequate."
+        )
 
 
 def _effective(effective: effective_judges.EffectiveJudges | None) -> Iterator[str]:

@@ -13,6 +13,7 @@ from exports.bibliography import PROTOCOLS, keys_of
 from exports.cells import number, shown
 from exports.facts import JudgeFacts, StudyFacts
 from exports.sheets.alone import alone
+from exports.sheets.judges import another_question
 from exports.sheets.passing import WHOLE, rates_shown, said_of
 from exports.tables import BASELINES, PEOPLE
 from exports.words import methods_numbers as numbers
@@ -30,9 +31,11 @@ INTERVALS = {
     "wilson_effective_n": "shares by Wilson's formula with an effective sample size",
     "cluster_bootstrap_expanded": "coefficients such as κ by a bootstrap with expanded percentiles ({drawn})",
     "cluster_bootstrap_percentile": "coefficients such as κ by a bootstrap with percentiles ({drawn})",
-    "cluster_t": "means, differences and gaps by t over clusters",
+    "cluster_t": "means and differences by t over clusters, of differences with the jackknife's error",
     "confidence_sequence": "all as confidence sequences, which hold at every number of clusters at once",
-    "cluster_bootstrap_t": "gaps to the annotators by a studentised bootstrap ({drawn})",
+    "cluster_bootstrap_t": "the gaps that the choice rests on by its test turned round, a studentised bootstrap whose "
+    "error reckons with faults not seen ({drawn})",
+    "exact_bound": "a gap that nearly all clusters share by an exact bound",
     "two_way_t": "agreement and gaps by a two-way t over clusters and annotators",
 }
 NOTHING_COMPARED = "No two raters share an answer that could be compared."
@@ -181,6 +184,7 @@ def _agreement(report: CalibrationReport) -> dict[str, Any]:
             )
         ),
         "alt": numbers.alt_tests(report),
+        "another_question": next(another_question(report), ""),
     }
 
 
@@ -200,7 +204,8 @@ def _intervals(report: CalibrationReport) -> Iterator[tuple[str, str]]:
     """(method, how it made its brackets)"""
     settings = report.settings
     drawn = f"{counted(settings.resamples, 'resample')}, seed {settings.seed}"
-    present = {estimate.method for estimate in report.estimates if not math.isnan(estimate.low)}
+    shown_too = (row.estimate for row in report.card)  # the gap of a card is that of its test
+    present = {estimate.method for estimate in (*report.estimates, *shown_too) if not math.isnan(estimate.low)}
     for method, words in INTERVALS.items():
         if method in present:
             yield method, words.format(drawn=drawn)

@@ -149,6 +149,7 @@ def origin(report: CalibrationReport) -> str:
     plan = f"; plan root {report.plan_root[:12]}" if report.plan_root else ""
     made_up = "Simulated answers, of made-up people and judges. " if report.is_simulated else ""
     return (
-        f"{made_up}Data: {labels.rows:,} rows, {labels.items:,} items, {labels.clusters:,} clusters; "
+        f"{made_up}Data: {labels.rows:,} rows, {labels.items:,} items, {labels.clusters:,} clusters "
+        f"({labels.cluster}s); "
         f"sha256 {labels.verdicts_sha256[:12]}{plan}."
     )

@@ -85,7 +85,8 @@ def headline(report: CalibrationReport) -> str:
     several = len({estimate.rater.removesuffix(BOTH_ORDERS) for estimate in judges})
     orders = ", by one order or both" if several < len(judges) else ""
     tried = f" (highest of {several} judges{orders})" if several > 1 else f" (higher{orders})" if orders else ""
-    said = f"{first.format(best.rater, _said(best))} {best.n:,} {unit} in {best.clusters} clusters{tried}"
+    over = f"{best.n:,} {unit} in {counted(best.clusters, report.labels.cluster)}"
+    said = f"{first.format(best.rater, _said(best))} {over}{tried}"
     return f"{said}; {beside}." if beside else f"{said}."
 
 

@@ -239,7 +239,7 @@ def test_the_summary_opens_with_the_answer_and_keeps_to_the_width(labels: Path, 
     assert done.exit_code == 0
     said = done.stdout.splitlines()
     assert " ".join(said).startswith(
-        "Cannot tell from 24 pairs whether any of the 2 judges tried can replace an annotator."
+        "Cannot tell from 24 topics whether any of the 2 judges tried can replace an annotator."
     )
     assert max(map(len, said)) <= width
     assert "themselves" in done.stdout

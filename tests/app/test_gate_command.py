@@ -34,7 +34,7 @@ def calibrated(folder: Path, labels: pd.DataFrame, *words: str) -> Result:
             priced(GOOD, pairs=10),
             "",
             4,
-            "Cannot tell from 10 pairs whether mini, the one judge tried, can replace an annotator. It",
+            "Cannot tell from 10 topics whether mini, the one judge tried, can replace an annotator. It",
         ),
         (priced(GOOD | BAD, pairs=10), "mini", 4, "mini may be adequate or not (cannot tell): it agrees with"),
     ],

@@ -43,7 +43,7 @@ STUDIES: dict[str, tuple[Callable[[], pd.DataFrame], list[str]]] = {
     ),
     "mini, the one judge tried, is not adequate.": (lambda: priced({"mini": (0.2, 0.001)}), []),
     "None of the 2 judges tried is adequate.": (lambda: priced({"tiny": (0.1, 0.001), "small": (0.3, 0.002)}), []),
-    "Cannot tell from 10 pairs whether any of the 2 judges tried can replace an annotator.": (
+    "Cannot tell from 10 topics whether any of the 2 judges tried can replace an annotator.": (
         lambda: priced({"one": (0.8, 0.001), "two": (0.75, 0.002)}, pairs=10), ["--margin", ".05"],
     ),
     "Cannot tell whether the 3 judges tried can replace an annotator: no label has a second annotator's beside it.": (
@@ -122,7 +122,8 @@ def test_each_option_and_each_line_of_a_calibration_toml_changes_the_plan_alike(
     ("text", "says"),
     [
         ("margn = 0.1", "margin|margn"),
-        ("[calibration]\nmargin = 5.0", "a share between 0 and 1"),
+        ("[calibration]\nmargin = 5.0", r"settings.margin is 5, and is a share .*: for 5 points write \.05$"),
+        ("[calibration]\nat_least = 80", r"for 80 % write \.8$"),
         ("[calibration]\nmargin = 0.1\n[other]\nx = 1", "'other' stands beside"),
         ("margin = ", "is no TOML file"),
         ("require = ['beauty']", "beauty"),

@@ -69,7 +69,7 @@ def test_the_field_that_changed_is_named_beside_the_difference_on_the_same_label
     said = calipers("mini@1", "mini@2")
     assert "the judge changed (reported snapshot); it read the same reports" in said
     assert "agreement with the annotators 37.5 %, then 25.0 %: 12.5 points less" in said
-    assert "8 of 8 labels, 2 groups (clusters)" in said
+    assert "8 of 8 labels, 2 clusters" in said
     assert "snapshot x-01 x-06" in said
     found = json.loads(calipers("mini@1", "mini@2", "--json"))
     assert (found["cause"], found["changed"]) == ("judge changed", ["snapshot"])
@@ -93,7 +93,7 @@ def test_runs_held_against_other_labels_are_refused_until_common_is_asked_for(ca
             -0.1,
             40,
             "",
-            "20.0 points less (95 % interval -30.0 to -10.0, 40 of 50 labels, 5 groups (clusters))",
+            "20.0 points less (95 % interval -30.0 to -10.0, 40 of 50 labels, 5 clusters)",
         ),
         (
             0.02,
@@ -101,7 +101,7 @@ def test_runs_held_against_other_labels_are_refused_until_common_is_asked_for(ca
             0.14,
             40,
             "",
-            "(95 % interval -10.0 to +14.0, 40 of 50 labels, 5 groups (clusters)); no change is shown",
+            "(95 % interval -10.0 to +14.0, 40 of 50 labels, 5 clusters); no change is shown",
         ),
         (0.0, float("nan"), float("nan"), 40, "zero_variance", "no difference (the same in every cluster: no interval"),
         (float("nan"), float("nan"), float("nan"), 0, "too_few_units", "none of 50 labels was answered in both"),

@@ -153,7 +153,11 @@ REPORTS = {
 @pytest.mark.parametrize("name", REPORTS)
 def test_every_report_keeps_the_schema(name: str) -> None:
     jsonschema.Draft202012Validator.check_schema(VALIDATOR.schema)
-    assert [error.message for error in VALIDATOR.iter_errors(json.loads(report_json(REPORTS[name]())))] == []
+    document = json.loads(report_json(REPORTS[name]()))
+    assert [error.message for error in VALIDATOR.iter_errors(document)] == []
+    assert {*document["data"]["judges"]} <= {*document["judges"]}, "every judge has a verdict and a reason"
+    tried = {one["judge"]: one["standing"] for one in (document["choice"] or {"candidates": []})["candidates"]}
+    assert {name: one["verdict"] for name, one in document["judges"].items() if name in tried} == tried
 
 
 @pytest.mark.parametrize(
@@ -162,6 +166,7 @@ def test_every_report_keeps_the_schema(name: str) -> None:
         (("format",), "calipers-report/2"), (("choice", "status"), "perhaps"), (("choice", "plan_sha256"), "abc"),
         (("estimates", 0, "value"), "nan"), (("card", 0, "outcome"), "fine"), (("data", "rows"), None),
         (("choice", "candidates", 0, "standing"), ""), (("settings", "ties"), "half"), (("warnings",), {}),
+        (("judges", "small", "verdict"), "good"), (("judges", "tiny", "reason"), ""), (("judges",), []),
     ],
 )  # fmt: skip
 def test_what_breaks_the_contract_is_refused(path: tuple[str | int, ...], value: object) -> None:

@@ -62,9 +62,9 @@ def test_the_sentence_stands_alone_with_numbers_clusters_and_margin(eight: Choic
     assert eight.sentence == (
         "mini is the cheapest adequate judge of 8 tried. At 3.00 USD per 1,000 items it agrees with the annotators in "
         f"{100 * mini.agreement.value:.1f} % of labels (95 % interval, simultaneous over all tried, "
-        f"{100 * mini.agreement.low:.1f} to {100 * mini.agreement.high:.1f} %; 1,080 labels in 120 pairs), and a "
+        f"{100 * mini.agreement.low:.1f} to {100 * mini.agreement.high:.1f} %; 1,080 labels in 120 topics), and a "
         f"left-out annotator agrees {100 * abs(gap.difference.value):.1f} points {side} (at most "
-        f"{100 * gap.upper:.1f} points more, by the unadjusted one-sided 95 % bound; margin 10.0 points, adjusted p = .001; 1,080 labels in 120 pairs). "
+        f"{100 * gap.upper:.1f} points more, by the unadjusted one-sided 95 % bound; margin 10.0 points, adjusted p = .001; 1,080 labels in 120 topics). "
         "Adequate, but of unknown cost and so not chosen: unpriced; fill cost_usd."
     )
     assert eight.headline == "mini is the cheapest adequate judge of 8 tried."
@@ -78,9 +78,9 @@ def test_ten_pairs_cannot_tell_and_say_how_many_more_would_decide() -> None:
     assert (choice.status, choice.judge) == ("cannot_tell", None)
     assert choice.pairs_needed is not None
     assert choice.pairs_needed > 10
-    assert choice.headline == "Cannot tell from 10 pairs whether any of the 2 judges tried can replace an annotator."
+    assert choice.headline == "Cannot tell from 10 topics whether any of the 2 judges tried can replace an annotator."
     assert (
-        f"after labelling {choice.pairs_needed - 10:,} more pairs ({choice.pairs_needed:,} in all)" in choice.sentence
+        f"after labelling {choice.pairs_needed - 10:,} more topics ({choice.pairs_needed:,} in all)" in choice.sentence
     )
     wanted = next(one for one in choice.candidates if one.clusters_needed)
     rows = {row.question: row for row in wanted.rows}
@@ -176,14 +176,15 @@ def test_a_cheaper_judge_that_is_open_is_named_with_what_would_decide_it() -> No
     assert choice.pairs_needed is not None
     assert (
         "Cheaper but open is cheap (0.300 USD per 1,000 items): decided after labelling "
-        f"{choice.pairs_needed - 40} more pairs ({choice.pairs_needed} in all), with power .8 if gap" in choice.sentence
+        f"{choice.pairs_needed - 40} more topics ({choice.pairs_needed} in all), with power .8 if gap"
+        in choice.sentence
     )
 
 
 def test_a_choice_from_fewer_than_twenty_pairs_says_that_its_test_is_rough() -> None:
     few, enough = (cheapest_adequate_judge(priced({"one": (0.97, 0.001)}, pairs=n), SETTINGS) for n in (19, 20))
     assert (few.judge, enough.judge) == ("one", "one")
-    assert "fewer than 20 pairs, where the test may err in 7 % of studies at a level of 5 %" in few.sentence
+    assert "fewer than 20 topics, where the test may err in 7 % of studies at a level of 5 %" in few.sentence
     assert "fewer than 20" not in enough.sentence
 
 
@@ -192,7 +193,7 @@ def test_open_judges_that_the_same_would_decide_stand_together() -> None:
     choice = cheapest_adequate_judge(priced(judges, pairs=10, seed=1), CalibrationSettings(resamples=499))
     assert {one.standing for one in choice.candidates} == {"open"}
     assert (
-        "Still open: one (3.00 USD per 1,000 items), two (6.00 USD per 1,000 items): no number of pairs is likely "
+        "Still open: one (3.00 USD per 1,000 items), two (6.00 USD per 1,000 items): no number of topics is likely "
         "to show adequacy, the gap seen reaching the margin." in choice.sentence
     )
 
@@ -272,7 +273,7 @@ def test_without_a_second_annotator_nobody_is_adequate_and_the_sentence_says_wha
     number = named(choice)["one"].second_labels
     assert number is not None
     assert "no label has a second annotator's beside it" in choice.headline
-    assert f"have a second annotator label the same items on about {number} pairs" in choice.sentence
+    assert f"have a second annotator label the same items on about {number} topics" in choice.sentence
     assert "--at-least .80" in choice.sentence
 
 

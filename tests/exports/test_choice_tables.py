@@ -24,6 +24,7 @@ from exports.sheets.judges import card_table, comparisons_table, judges_table, o
 from exports.sheets.ranking import judge_shown, ranking_table
 from exports.sheets.topics import categories_table
 from exports.tables import agreement_table
+from exports.words.methods import methods_paragraph
 from tests.calibration.priced import EIGHT, priced
 from tests.calibration.ranked import drawn_study
 from tests.calibration.studies import made_pairs, made_ratings
@@ -224,3 +225,14 @@ def test_systems_by_category_of_topic_are_those_of_the_public_function():
         assert (rows[name]["eta_squared"], rows[name]["omega_squared"]) == (one.eta_squared, one.omega_squared)
         assert (rows[name]["p"], rows[name]["n"], rows[name]["categories"]) == (one.p, 30, 2)
     assert categories_table(calibrate(frame.assign(category=""), FEW)) is None
+
+
+def test_a_test_that_passes_where_the_choice_does_not_is_said_to_ask_another_question():
+    report = toy_choice()
+    assert not [note for note in judges_table(report).notes if "another question" in note]
+    passed = replace(report, alt_tests=(replace(report.alt_tests[1], passed=True),))
+    (told,) = (note for note in judges_table(passed).notes if "another question" in note)
+    assert "15 points (ε)" in told
+    assert "the margin of 5 points" in told
+    assert "so small passes it without being shown to be adequate" in told
+    assert told in methods_paragraph(passed).markdown

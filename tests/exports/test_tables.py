@@ -105,7 +105,7 @@ def test_a_spreadsheet_runs_no_cell_and_loses_no_digit():
 def test_json_has_null_for_nan_and_reads_back():
     report = json.loads(report_json(toy_report()))
     assert report["format"] == "calipers-report/1"
-    assert set(report) == {"format", "data", "settings", "warnings", "estimates", "choice", "biases", "card"}
+    assert set(report) == {"format", "data", "settings", "warnings", "estimates", "choice", "judges", "biases", "card"}
     undefined = [one for one in report["estimates"] if one["note"].startswith("constant_rater")]
     assert undefined[0]["value"] is None
     assert report["choice"] is None

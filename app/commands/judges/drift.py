@@ -78,7 +78,7 @@ def in_words(measured: AgreementDrift) -> str:
     shown = "; no change is shown" if change.low <= 0 <= change.high else ""
     return (
         f"agreement with the annotators {100 * measured.before:.1f} %, then {100 * measured.after:.1f} %: {moved} "
-        f"({bounds}, {change.n:,} of {measured.labels:,} labels, {change.clusters} groups (clusters)){shown}"
+        f"({bounds}, {change.n:,} of {measured.labels:,} labels, {change.clusters} clusters){shown}"
     )
 
 

@@ -69,7 +69,7 @@ def calibrate(
     calibration: Path = printing.CALIBRATION,
     margin: float = typer.Option(
         None,
-        help="How much less than a left-out annotator a judge may agree, such as .05.",
+        help="How much less than a left-out annotator a judge may agree, a share: .05 is 5 points.",
         rich_help_panel=GOOD_ENOUGH,
     ),
     at_least: float = typer.Option(
@@ -134,9 +134,9 @@ def calibrate(
 
     Prints the choice in a sentence, every judge's agreement, and warnings in words.
 
-    Intervals are over whole groups of labels (clusters). A labels file is taken as looked at once: who looks again says
-    so, and says before the first look how many topics are meant in the end. With --gate the last line is the decision;
-    1 and 2 still mean that it broke.
+    Intervals are over whole clusters (topics, or items where none are named). A labels file is taken as looked at
+    once: who looks again says so, and says before the first look how many topics are meant in the end. With --gate
+    the last line is the decision; 1 and 2 still mean that it broke.
 
     Example: calipers calibrate labels.csv --out report
     Example: calipers calibrate votes.xlsx --map label=vote

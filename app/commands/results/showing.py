@@ -14,7 +14,9 @@ def show(
     file: Path = typer.Argument(..., help="A labels file, in any form that `calipers calibrate` reads."),
     protocol: str = printing.PROTOCOL,
     calibration: Path = printing.CALIBRATION,
-    margin: float = typer.Option(None, help="How much less than a left-out annotator a judge may agree, such as .05."),
+    margin: float = typer.Option(
+        None, help="How much less than a left-out annotator a judge may agree: .05 is 5 points."
+    ),
     at_least: float = typer.Option(None, help="Instead: the share of labels it must agree in, such as .80."),
     layout: str = tidying.LAYOUT,
     port: int = typer.Option(8510, help="Port to listen on, of this machine alone.", min=1, max=65_535),

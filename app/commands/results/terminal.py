@@ -16,6 +16,7 @@ from calibration.results import CalibrationReport
 from exports.cells import Cell, shown
 from exports.sheets.agreement import points_table, summary_table
 from exports.sheets.alone import alone
+from exports.sheets.judges import judges_told
 from exports.tables import Table
 from exports.words.sentences import alone_words, cascade_words, folded, opening
 
@@ -36,6 +37,7 @@ def print_report(report: CalibrationReport, judge: str = "") -> None:
     table = summary_table(report)
     if table.rows:
         _print_fitting(table, console)
+        console.print("\n".join(wrap(visible(_each_judge(report)), console.width)), markup=False)
         console.print(_reading(report), style=SOFT)
     foremost = report.choice.foremost if report.choice else None
     rows = card_of(report.card, judge or (foremost.judge if foremost else ""))
@@ -141,10 +143,18 @@ def _cell(cell: Cell, between: str, alone: bool) -> Text:
     return Text(value) if alone or not interval else Text.assemble(value, between, (interval, SOFT))
 
 
+def _each_judge(report: CalibrationReport) -> str:
+    """What became of every judge; nothing where the answer above is about the only one."""
+    told = judges_told(report)
+    if report.choice is not None and len(told) < 2:
+        return ""
+    return "; ".join(f"{judge} {verdict.replace('_', ' ')} ({reason})" for judge, (verdict, reason) in told.items())
+
+
 def _reading(report: CalibrationReport) -> str:
     level = f"{100 * report.settings.level:g} %"
     said = (
-        f"Brackets: {level} intervals over whole groups of labels (clusters). "
+        f"Brackets: {level} intervals over whole clusters, here {report.labels.cluster}s. "
         "Constant: what always giving the same answer would reach; in a judge's row also the best answer for each pair "
         "of systems. Read a judge's row against the annotators' own."
     )

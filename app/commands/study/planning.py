@@ -31,7 +31,7 @@ def plan(
     other: str = typer.Option("", help="The judge to tell it from; left out: the one whose difference varies most."),
     half_width: float = typer.Option(0.05, help="Half-width of the interval of agreement.", rich_help_panel=GOALS),
     margin: float = typer.Option(
-        None, help="Margin of non-inferiority; the protocol's, else .05.", rich_help_panel=GOALS
+        None, help="Margin of non-inferiority, a share; the protocol's, else .05.", rich_help_panel=GOALS
     ),
     difference: float = typer.Option(0.05, help="Difference of two judges to be found.", rich_help_panel=GOALS),
     power: float = typer.Option(0.8, help="Probability of success that is wanted.", rich_help_panel=GOALS),

@@ -70,7 +70,7 @@ def repeated(changed: int) -> pd.DataFrame:
         (priced({"x": (0.05, 0.001)}), "agreement", "cannot tell", "earns cannot be told"),
         (priced(GOOD), "ceiling gap", "within", "a gap as large as the margin is ruled out"),
         (priced({"x": (0.2, 0.001)}), "ceiling gap", "beyond", "points more, a gap beyond the margin"),
-        (priced(GOOD, pairs=10), "ceiling gap", "cannot tell", "more clusters"),
+        (priced(GOOD, pairs=10), "ceiling gap", "cannot tell", "more topics"),
         (always_first(priced(GOOD)), "order", "beyond", "turns to the first report 100.0 points more often"),
         (in_both_orders(priced(GOOD)), "order", "within", "turns to the first report 0.0 points more often"),
         (priced(GOOD), "order", "cannot tell", "Cannot tell: fill presentation"),

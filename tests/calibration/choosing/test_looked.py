@@ -32,7 +32,7 @@ def once() -> Choice:
 def test_the_last_look_of_a_plan_without_earlier_ones_is_one_look(once: Choice) -> None:
     planned = chosen(looks="planned", planned_topics=120)
     assert mini(planned).claim == mini(once).claim
-    assert planned.look.startswith("First and last look, at 120 pairs")
+    assert planned.look.startswith("First and last look, at 120 topics")
     assert once.look.startswith("One look is assumed")
     assert planned.plan.plan_sha256 != once.plan.plan_sha256
 
@@ -67,14 +67,23 @@ def test_a_judge_that_one_look_shows_is_open_at_an_early_one_and_is_told_how_man
     assert "no bound at this look" in early.sentence
     assert claim.needed is not None
     assert 120 < claim.needed.clusters <= 5_000
-    assert f"{claim.needed.more:,} more pairs" in early.sentence
+    assert f"{claim.needed.more:,} more topics" in early.sentence
+
+
+@pytest.mark.parametrize(("pairs", "planned"), [(8, 30), (8, 60), (14, 60)])
+def test_a_look_too_early_for_any_p_has_no_bound_and_says_that_it_is_too_early(pairs: int, planned: int) -> None:
+    early = chosen(pairs, looks="planned", planned_topics=planned)
+    claim = mini(early).claim
+    assert claim is not None
+    assert math.isnan(claim.test.upper)
+    assert f"First look, at {pairs} of {planned} topics; it is too early to show any judge adequate" in early.sentence
 
 
 def test_after_a_look_that_was_to_be_the_only_one_nothing_is_shown() -> None:
     again = chosen(earlier_looks=(Look(40, 1.0),))
     assert again.status == "cannot_tell"
     assert "the look at 40 was to be the last and spent the whole error of 5 %" in again.sentence
-    assert "no number of pairs decides" in again.sentence
+    assert "no number of topics decides" in again.sentence
 
 
 def test_a_judge_at_the_margin_is_ruled_out_no_sooner_by_looks() -> None:

@@ -99,7 +99,11 @@ def test_any_time_needs_the_spread_of_the_test_and_makes_intervals_wider() -> No
 @pytest.mark.parametrize(
     ("looking", "begins", "holds"),
     [
-        (THIRD, "Third look, at 40 of 120 topics; today's bound is stricter for it", "all looks in 5 %"),
+        (
+            THIRD,
+            "Third look, at 40 of 120 topics; it is too early to show any judge adequate: this look",
+            "all looks in 5 %",
+        ),
         (Looking("planned", 40, 40), "First and last look, at 40 topics, of 40 that were planned", ""),
         (replace(THIRD, topics=120), "Fourth and last look, at 120 of 120 topics", "all looks in 5 %"),
         (Looking("one", 40), "One look is assumed, at 40 topics", "before its first look"),
@@ -109,7 +113,7 @@ def test_any_time_needs_the_spread_of_the_test_and_makes_intervals_wider() -> No
             "Third look, at 40 of 120 topics (42 have labels, and one labelled in part counts in part);",
             "",
         ),
-        (replace(THIRD, begun=40), "Third look, at 40 of 120 topics; today's", ""),
+        (replace(THIRD, begun=40), "Third look, at 40 of 120 topics; it is too early", ""),
         (Looking("one", 40, None, (Look(20, 1.0),)), "Second look, at 40 topics", "the look at 20 was to be the last"),
         (Looking("any_time", 40), "Looked at whenever one likes, now at 40 topics", "random order"),
         (Looking("any_time", 12), "Looked at whenever one likes", "Before 20 topics it decides nothing."),

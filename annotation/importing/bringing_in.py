@@ -1,7 +1,7 @@
 """Reports from a path into a study, for the command and the page alike: found, read, and written whole or refused."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import Engine
@@ -9,10 +9,7 @@ from sqlalchemy import Engine
 from annotation.errors import ImportingError
 from annotation.files.folders import refuse_ways_out
 from annotation.importing import layouts
-from annotation.importing.reports.import_report import ImportReport
-from annotation.importing.reports.records import Parsed
-from annotation.importing.reports.table import TableOptions, read_table
-from annotation.importing.reports.write import import_reports, prepare_all, refuse_reports
+from annotation.importing.reports import import_report, records, table, write
 from annotation.people.principals import Principal
 from db.connect import reading, transaction
 
@@ -31,7 +28,9 @@ class Asked:
     """How its owner wants reports read, and what may be missing or new."""
 
     encoding: str = "utf-8"
-    table: TableOptions = field(default_factory=TableOptions)
+    columns: str = ""  # of a table: FIELD=COLUMN,…
+    system: str | None = None  # that wrote every row of a table
+    keep_columns: bool = False
     allow_empty: bool = False
     allow_missing: bool = False
     new_version: bool = False
@@ -48,42 +47,42 @@ def find(path: Path, layout: str) -> Found:
     return Found(layout, layouts.tree_of(layout, path), sign)
 
 
-def read(found: Found, asked: Asked) -> Parsed:
+def read(found: Found, asked: Asked) -> records.Parsed:
     """Everything that is there, with what is wrong with it; no database is asked."""
     if found.layout == "table":
-        return read_table(found.path, asked.encoding, asked.table)
+        options = table.TableOptions(table.parse_map(asked.columns), asked.system, asked.keep_columns)
+        return table.read_table(found.path, asked.encoding, options)
     return layouts.LAYOUTS[found.layout].read(found.path, asked.encoding)
 
 
 def bring_in(
     engine: Engine,
     principal: Principal,
-    parsed: Parsed,
+    parsed: records.Parsed,
     layout: str,
     asked: Asked,
     *,
     source: str,
     progress: Callable[[int, int], None] = lambda done, of: None,
     dry_run: bool = False,
-) -> ImportReport:
+) -> import_report.ImportReport:
     """Prepare, and write all or nothing. Raises ImportingError with every problem, and AnnotationError.
 
     Texts are prepared before the writing transaction, in which nobody else can save. `source`: where they came from, as
     is kept with the import. `dry_run`: everything is checked, and nothing stays.
     """
     with reading(engine) as session:
-        refuse_reports(
+        write.refuse_reports(
             session, principal, parsed, allow_empty=asked.allow_empty, allow_missing=asked.allow_missing,
             new_version=asked.new_version,
         )  # fmt: skip
-        ready = prepare_all(session, principal, parsed, progress)
-    read_as = asked.table
+        ready = write.prepare_all(session, principal, parsed, progress)
     options = {
-        "encoding": asked.encoding, "map": dict(read_as.columns), "system": read_as.system,
-        "keep_columns": read_as.keep_columns,
+        "encoding": asked.encoding, "map": table.parse_map(asked.columns), "system": asked.system,
+        "keep_columns": asked.keep_columns,
     }  # fmt: skip
     with transaction(engine) as session:
-        outcome = import_reports(
+        outcome = write.import_reports(
             session, principal, parsed, layout=layout, source=source, options=options, prepared_texts=ready,
             allow_empty=asked.allow_empty, allow_missing=asked.allow_missing, new_version=asked.new_version,
         )  # fmt: skip

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import secrets
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -160,8 +161,50 @@ def sign_out(session: orm.Session, cookie: str) -> None:
     """End this sign-in, with the values its cookie had before; the invite link stays good."""
     signed = session.scalar(select(SignIn).where(SignIn.cookie_sha256 == text_sha256(cookie)))
     if signed is not None:
-        same = SignIn.invite_id == signed.invite_id, SignIn.created_at == signed.created_at
-        end_sign_ins(session, *same)
+        end_sign_ins(session, *_same(signed))
+
+
+def _same(signed: SignIn) -> tuple[ColumnElement[bool], ...]:
+    """This sign-in under every value that its cookie had."""
+    return SignIn.invite_id == signed.invite_id, SignIn.created_at == signed.created_at
+
+
+@dataclass(frozen=True)
+class OpenSignIn:
+    """One browser in which somebody is signed in now. `seen_at`: to five minutes."""
+
+    id: int
+    name: str
+    role: str
+    since: datetime
+    seen_at: datetime
+
+
+def open_sign_ins(session: orm.Session, principal: principals.Principal) -> list[OpenSignIn]:
+    """Everybody's browsers that are signed in to the study, the last seen first; for admins."""
+    study = principals.study_for(session, principal, "admin")
+    at = now()
+    works = SignIn.revoked_at.is_(None), SignIn.seen_at > at - IDLE, SignIn.created_at > at - ABSOLUTE
+    rows = session.execute(
+        select(SignIn, Enrollment.role, Rater.handle)
+        .join(Enrollment, Enrollment.id == SignIn.enrollment_id)
+        .join(Rater, Rater.id == Enrollment.rater_id)
+        .join(Invite, Invite.id == SignIn.invite_id)
+        .where(Enrollment.study_id == study.id, Enrollment.status != "withdrawn", Invite.revoked_at.is_(None), *works)
+        .order_by(SignIn.seen_at.desc(), SignIn.id.desc())
+    )
+    return [OpenSignIn(signed.id, name, role, signed.created_at, signed.seen_at) for signed, role, name in rows]
+
+
+def end_sign_in(session: orm.Session, principal: principals.Principal, number: int) -> None:
+    """Sign one browser out, by an admin. Raises AnnotationError `unknown_sign_in`."""
+    study = principals.study_for(session, principal, "admin")
+    signed = session.get(SignIn, number)
+    person = None if signed is None else session.get_one(Enrollment, signed.enrollment_id)
+    if signed is None or person is None or person.study_id != study.id:
+        raise AnnotationError("unknown_sign_in", f"no sign-in {number} in {study.name!r}; load the page again")
+    end_sign_ins(session, *_same(signed))
+    audit(session, study.id, principal.rater_id, "end_sign_in", enrollment=person.pseudonym, sign_in=signed.id)
 
 
 def end_sign_ins(session: orm.Session, *which: ColumnElement[bool]) -> None:

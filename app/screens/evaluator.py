@@ -15,7 +15,7 @@ from app.screens import leaving as signed_out
 from app.screens import look
 from app.screens.report_page import empty
 from app.screens.results import agreement, bias, choice, disagreements, paper, ranking, reliability
-from app.screens.study import blinding, disputes, judges, people, planner, progress, set_up
+from app.screens.study import audit, blinding, disputes, judges, people, planner, progress, set_up
 from db import connect, tables
 
 ITEM = '[data-testid="stSidebarNavItems"] li'
@@ -45,6 +45,7 @@ def evaluator_pages(principal: Principal, cookie: str) -> Pages:
             _page("Disputes", disputes.show, principal),
             _page("Blinding", blinding.show, principal),
             *([_page("People", people.show, principal, cookie)] if is_owner else []),
+            *([_page("Audit", audit.show, principal, cookie)] if is_owner else []),
         ],
     }
     others = {

@@ -20,7 +20,7 @@ from annotation.people.links import open_link, revoke
 from annotation.people.principals import Principal, local_admin
 from annotation.people.sign_ins import ABSOLUTE, who
 from db.connect import reading, transaction
-from db.people_tables import OpenLink, SignIn
+from db.people_tables import Enrollment, OpenLink, SignIn
 from db.tables import Assignment, Event, Item, Label, Report, Study
 from db.types import now
 from tests.app.visiting import Site, first_page, post
@@ -102,6 +102,10 @@ class Cast:
 
     def link(self, session: Session) -> int:
         return session.scalars(select(OpenLink.id).where(OpenLink.study_id == self.site.study_id)).first() or 0
+
+    def sign_in(self, session: Session) -> int:
+        mine = select(SignIn.id).join(Enrollment, Enrollment.id == SignIn.enrollment_id)
+        return session.scalars(mine.where(Enrollment.study_id == self.site.study_id)).first() or 0
 
     def remark(self, session: Session) -> int:
         return session.scalars(select(Event.id).where(Event.kind == "flag")).first() or 0

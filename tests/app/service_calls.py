@@ -81,6 +81,7 @@ CALLS: dict[str, Callable[[Session, Cast], Arguments]] = {
     "planning.plan_summary.summary": lambda s, c: with_(a_plan(s, c)),
     "work.remarks.deal_with": lambda s, c: with_(c.remark(s)),
     "work.remarks.reply": lambda s, c: with_(c.remark(s), "thank you"),
+    "people.sign_ins.end_sign_in": lambda s, c: with_(c.sign_in(s)),
     "people.sign_ins.note_seen": lambda s, c: with_("a cookie"),
     "people.sign_ins.sign_out_person": lambda s, c: with_("Ada"),
     "planning.slots.apply_plan": lambda s, c: with_(a_plan(s, c)),

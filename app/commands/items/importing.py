@@ -63,7 +63,6 @@ def import_reports(
     Example: calipers import reports answers.jsonl --layout table --map topic=id,system=model,text=response
     """
     from annotation.importing.bringing_in import Asked, bring_in, find, read
-    from annotation.importing.reports.table import TableOptions, parse_map
 
     with ending(as_json):
         refuse_source(path, layout)
@@ -72,8 +71,7 @@ def import_reports(
             typer.echo(f"--layout {found.layout}, because of {found.sign}", err=True)
         if found.layout != "table" and (columns or system or keep_columns):
             raise typer.BadParameter(f"--map, --system and --keep-columns are for --layout table, not {found.layout}")
-        table = TableOptions(parse_map(columns), system, keep_columns)
-        asked = Asked(encoding, table, allow_empty, allow_missing, new_version)
+        asked = Asked(encoding, columns, system, keep_columns, allow_empty, allow_missing, new_version)
         parsed, engine = read(found, asked), opened()
         with reading(engine) as session:
             admin = local_admin(find_study(session, study))

@@ -1,7 +1,6 @@
 """Reports come in by the browser: a folder, a .zip of one, or a table, all of it or nothing, every problem listed."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -11,16 +10,11 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from annotation.errors import AnnotationError, ImportingError
-from annotation.files.archives import top_of, unpack, write_named
-from annotation.files.rows import SUFFIXES
-from annotation.importing.bringing_in import Asked, bring_in, find, read
-from annotation.importing.layouts import AUTO, LAYOUTS
-from annotation.importing.reports.import_report import ImportReport
-from annotation.importing.reports.table import TableOptions, parse_map
+from annotation import errors
+from annotation.files import archives, rows
+from annotation.importing import bringing_in, layouts
 from annotation.people.principals import Principal
-from app.screens.look import advance
-from app.screens.report_page import section
+from app.screens import look, report_page
 from app.settings import database
 
 FOLDER, FILE = "A folder", "A .zip or a table"
@@ -37,7 +31,9 @@ def show(principal: Principal) -> None:
     tries = st.session_state.get(TRIES, 0)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         kind = st.segmented_control("They are", [FOLDER, FILE], default=FOLDER, key="reports_kind", required=True)
-        layout = st.selectbox("Layout", [AUTO, *LAYOUTS], format_func=_layout, key="reports_layout", width=280)
+        layout = st.selectbox(
+            "Layout", [layouts.AUTO, *layouts.LAYOUTS], format_func=_layout, key="reports_layout", width=280
+        )
         columns = "" if kind == FOLDER else st.text_input(
             "Columns of a table, where they have other names", key="reports_columns", width=360,
             placeholder="topic=id,system=model,text=response",
@@ -46,7 +42,7 @@ def show(principal: Principal) -> None:
         "Reports: one folder for each system, with one file for each topic" if kind == FOLDER
         else "Reports: a .zip of the folder, or a table with a report a row",
         accept_multiple_files="directory" if kind == FOLDER else True,
-        type=None if kind == FOLDER else ["zip", *(suffix.removeprefix(".") for suffix in SUFFIXES)],
+        type=None if kind == FOLDER else ["zip", *(suffix.removeprefix(".") for suffix in rows.SUFFIXES)],
         key=f"reports_{kind}_{tries}",
     )  # fmt: skip
     with st.container(gap="xxsmall"):
@@ -58,7 +54,7 @@ def show(principal: Principal) -> None:
             st.rerun()
     came_in, lines = st.session_state.get(TOLD, (True, []))
     if not came_in:
-        section(told_html(f"Nothing came in. {len(lines)} to mend:", lines))
+        report_page.section(told_html(f"Nothing came in. {len(lines)} to mend:", lines))
 
 
 def told() -> str:
@@ -77,7 +73,7 @@ def _line(text: str) -> str:
 
 
 def _layout(name: str) -> str:
-    return "told by what is there" if name == AUTO else name
+    return "told by what is there" if name == layouts.AUTO else name
 
 
 def _tried(
@@ -85,24 +81,25 @@ def _tried(
 ) -> tuple[bool, list[str]]:
     with TemporaryDirectory() as made:
         try:
-            asked = replace(Asked(table=TableOptions(parse_map(columns))), **gaps)
-            return True, _brought_in(principal, given, Path(made), layout, asked).lines()
-        except ImportingError as error:
+            asked = bringing_in.Asked(columns=columns, **gaps)
+            return True, _brought_in(principal, given, Path(made), layout, asked)
+        except errors.ImportingError as error:
             return False, [in_words(problem, made) for problem in error.problems]
-        except AnnotationError as error:
+        except errors.AnnotationError as error:
             return False, [error.text]
 
 
 def _brought_in(
-    principal: Principal, given: Sequence[UploadedFile], made: Path, layout: str, asked: Asked
-) -> ImportReport:
+    principal: Principal, given: Sequence[UploadedFile], made: Path, layout: str, asked: bringing_in.Asked
+) -> list[str]:
     bar = st.progress(0.0, "Reading")
     try:
-        found = find(_stored(given, made), layout)
-        return bring_in(
-            database(), principal, read(found, asked), found.layout, asked, source=given[0].name.split("/")[0],
-            progress=partial(advance, bar, "Preparing reports"),
+        found, name = bringing_in.find(_stored(given, made), layout), given[0].name.split("/")[0]
+        came_in = bringing_in.bring_in(
+            database(), principal, bringing_in.read(found, asked), found.layout, asked, source=name,
+            progress=partial(look.advance, bar, "Preparing reports"),
         )  # fmt: skip
+        return came_in.lines()
     finally:
         bar.empty()
 
@@ -113,12 +110,18 @@ def _stored(given: Sequence[UploadedFile], made: Path) -> Path:
         packed = made / "upload.zip"
         packed.write_bytes(given[0].getvalue())
         try:
-            unpack(packed, made / "files")
-        except ImportingError as error:
-            raise ImportingError(f"{given[0].name}: cannot be unpacked ({error}); pack the folder anew") from None
-        return top_of(made / "files")
-    write_named([(file.name, file.getvalue()) for file in given], made / "files")
-    return made / "files" / given[0].name if len(given) == 1 and "/" not in given[0].name else top_of(made / "files")
+            archives.unpack(packed, made / "files")
+        except errors.ImportingError as error:
+            raise errors.ImportingError(
+                f"{given[0].name}: cannot be unpacked ({error}); pack the folder anew"
+            ) from None
+        return archives.top_of(made / "files")
+    archives.write_named([(file.name, file.getvalue()) for file in given], made / "files")
+    return (
+        made / "files" / given[0].name
+        if len(given) == 1 and "/" not in given[0].name
+        else archives.top_of(made / "files")
+    )
 
 
 def in_words(problem: str, made: str) -> str:

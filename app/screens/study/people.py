@@ -12,18 +12,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from annotation import errors, protocol, studies
-from annotation.participation import standing
-from annotation.participation.people_list import LABELLERS, PersonLine, list_people, pay_lines
-from annotation.people import links, sign_ins
-from annotation.people.principals import Principal, study_for
+from annotation.participation import people_list, standing
+from annotation.people import links, principals, sign_ins
 from annotation.training.training import pass_training
 from app.files.people_files import KEEP_APART, links_csv, pay_csv
 from app.results.study_reports import work_version
 from app.screens import look, report_page, waiting
 from app.screens.annotators.my_work import duration
 from app.settings import database, settings
-from db.connect import reading, transaction
-from db.people_tables import ROLES
+from db import connect, people_tables
 from exports.cells import DASH
 
 LINKS = "people_links"  # (role, links by name) made just now: they can be shown only once
@@ -36,18 +33,19 @@ CSS = """
 """
 
 
-def show(principal: Principal, cookie: str) -> None:
+def show(principal: principals.Principal, cookie: str) -> None:
     """One sentence, the table, then what can be done: with one person, for all, and for those who are to come."""
     look.style()
     st.html(f"<style>{CSS}</style>")
-    with reading(database()) as session:
-        study = study_for(session, principal, "admin")
+    with connect.reading(database()) as session:
+        study = principals.study_for(session, principal, "admin")
         report_page.study_head(study)
         pay, version = studies.protocol_of(study).study.pay, work_version(session, study)
     kept = waiting.computed("active", principal, version, doing="Adding up active time")
-    with reading(database()) as session:
-        listed = list_people(session, principal, kept.value if kept else {})
+    with connect.reading(database()) as session:
+        listed = people_list.list_people(session, principal, kept.value if kept else {})
         doors = links.open_links(session, principal)
+        signed_in = sign_ins.open_sign_ins(session, principal)
     if kept is None:
         listed = [replace(line, active_s=math.nan) for line in listed]
     st.html(
@@ -66,21 +64,24 @@ def show(principal: Principal, cookie: str) -> None:
     st.html('<div class="c-page"><h2>Invite</h2></div>')
     invite_by_name(cookie)
     _open_links(cookie, doors)
+    _signed_in(cookie, signed_in)
     _everybody(cookie)
     _pay(cookie, pay)
 
 
-def sentence(listed: Sequence[PersonLine]) -> str:
+def sentence(listed: Sequence[people_list.PersonLine]) -> str:
     """Say how many people there are in each role, and how many of them have work in hand."""
     if not listed:
         return "Nobody takes part yet."
     roles = Counter(person.role for person in listed)
-    said = ", ".join(f"{roles[role]} {role}{'s' if roles[role] > 1 else ''}" for role in ROLES if roles[role])
+    said = ", ".join(
+        f"{roles[role]} {role}{'s' if roles[role] > 1 else ''}" for role in people_tables.ROLES if roles[role]
+    )
     at_work = sum(person.in_work > 0 for person in listed)
     return f"{said}; {at_work or 'nobody'} with an item in hand."
 
 
-def _one_person(cookie: str, listed: Sequence[PersonLine]) -> None:
+def _one_person(cookie: str, listed: Sequence[people_list.PersonLine]) -> None:
     st.html('<div class="c-page"><h2>One person</h2></div>')
     by_name = {person.name: person for person in listed}
     with _row():
@@ -125,7 +126,7 @@ def _one_person(cookie: str, listed: Sequence[PersonLine]) -> None:
                 _button("Void all of it", cookie, _void, person.name, f"reason_{person.pseudonym}", key="void")
 
 
-def _quota_of(cookie: str, person: PersonLine) -> None:
+def _quota_of(cookie: str, person: people_list.PersonLine) -> None:
     if person.role != "annotator":
         return
     with st.popover("Quota"):
@@ -137,7 +138,7 @@ def invite_by_name(cookie: str) -> None:
     """Names become links, to be copied or mailed."""
     with st.form("invite", border=False), _row():
         st.text_area("Names, one a line", key="new_names", height=96, placeholder="Ada\nBen", width=420)
-        st.selectbox("Role", ROLES, key="new_role", width=180)
+        st.selectbox("Role", people_tables.ROLES, key="new_role", width=180)
         st.form_submit_button("Make links", on_click=_do, args=(cookie, _invite_typed))
     role, made = st.session_state.get(LINKS, ("", {}))
     if not made:
@@ -171,6 +172,16 @@ def _open_links(cookie: str, doors: Sequence[links.OpenLinkLine]) -> None:
             _button("Withdraw it", cookie, links.revoke_open_link, chosen, key="revoke_open_link")
 
 
+def _signed_in(cookie: str, found: Sequence[sign_ins.OpenSignIn]) -> None:
+    rows = [(escape(one.name), one.role, _at(one.since), _at(one.seen_at)) for one in found]
+    heads = ("Name", "Role", "Since", "Last seen")
+    st.html(f'<div class="c-page"><h2>Signed in now</h2>{look.table("Signed in now", heads, rows, "p-people")}</div>')
+    by_id = {one.id: f"{one.name}, since {_at(one.since)}" for one in found}
+    with _row():
+        chosen = st.selectbox("Browser", list(by_id), format_func=by_id.__getitem__, key="signed_in", width=300)
+        _button("Sign it out", cookie, sign_ins.end_sign_in, chosen, key="end_sign_in")
+
+
 def _everybody(cookie: str) -> None:
     st.html('<div class="c-page"><h2>Quota of every annotator</h2></div>')
     with _row():
@@ -202,59 +213,61 @@ def _button(label: str, cookie: str, act: Callable[..., Any], *arguments: object
 def _do(cookie: str, act: Callable[..., Any], *arguments: object) -> None:
     """Do it as whoever holds the cookie now: an open page survives the end of its sign-in."""
     try:
-        with transaction(database()) as session:
+        with connect.transaction(database()) as session:
             act(session, _admin(session, cookie), *arguments)
         st.toast("Stored")
     except errors.AnnotationError as error:
         st.toast(error.text)
 
 
-def _admin(session: Any, cookie: str) -> Principal:
+def _admin(session: Any, cookie: str) -> principals.Principal:
     known = sign_ins.who(session, cookie)
     if known is None:
         raise errors.AnnotationError("signed_out", "you are signed out; open your invitation link again")
     return known
 
 
-def _invite_typed(session: Any, principal: Principal) -> None:
+def _invite_typed(session: Any, principal: principals.Principal) -> None:
     names = [name for name in st.session_state.new_names.splitlines() if name.strip()]
     if not names:
         raise errors.AnnotationError("bad_name", "write at least one name, one a line")
     _make_links(session, principal, names, st.session_state.new_role, new_link=False)
 
 
-def _make_links(session: Any, principal: Principal, names: list[str], role: str, new_link: bool = True) -> None:
+def _make_links(
+    session: Any, principal: principals.Principal, names: list[str], role: str, new_link: bool = True
+) -> None:
     made = links.invite_all(session, principal, names, role, new_link=new_link)
     st.session_state[LINKS] = role, {name: settings().invite_link(token) for name, token in made.items()}
 
 
-def _make_open_link(session: Any, principal: Principal) -> None:
+def _make_open_link(session: Any, principal: principals.Principal) -> None:
     token = links.open_link(session, principal, st.session_state.places, st.session_state.link_quota)
     st.session_state[LINKS] = "annotator", {"open link": f"{settings().invite_link(token)}?participant=ID"}
 
 
-def _set_quota(session: Any, principal: Principal, name: str, field: str) -> None:
+def _set_quota(session: Any, principal: principals.Principal, name: str, field: str) -> None:
     standing.set_quota(session, principal, st.session_state[field], name)
 
 
-def _pass(session: Any, principal: Principal, name: str, field: str) -> None:
+def _pass(session: Any, principal: principals.Principal, name: str, field: str) -> None:
     pass_training(session, principal, name, st.session_state[field])
 
 
-def _void(session: Any, principal: Principal, name: str, field: str) -> None:
+def _void(session: Any, principal: principals.Principal, name: str, field: str) -> None:
     standing.void_work(session, principal, name, st.session_state[field])
 
 
 def _pay_file(cookie: str) -> str:
-    with reading(database()) as session:
-        return pay_csv(pay_lines(session, _admin(session, cookie)))
+    with connect.reading(database()) as session:
+        return pay_csv(people_list.pay_lines(session, _admin(session, cookie)))
 
 
 GATES = {"none": "–", "asked": "asked", "under_way": "under way"}
 AMBER = ("outdated", "failed")  # somebody has to do something
 
 
-def people_table(listed: Sequence[PersonLine]) -> str:
+def people_table(listed: Sequence[people_list.PersonLine]) -> str:
     """Consent, training and completion codes have a column only where the study has any."""
     if not listed:
         return ""
@@ -267,7 +280,11 @@ def people_table(listed: Sequence[PersonLine]) -> str:
             _over(escape(person.name), person.pseudonym),
             _over(person.role, "" if person.status == "active" else _coloured(person.status)),
             *(_coloured(getattr(person, name)) for name in gates),
-            *(_work(person) if person.role in LABELLERS or person.handed_in + person.in_work else ("–", "–", "–")),
+            *(
+                _work(person)
+                if person.role in people_list.LABELLERS or person.handed_in + person.in_work
+                else ("–", "–", "–")
+            ),
             _over(f"{person.links}", _used(person)),
             _at(person.seen_at),
             *((f"<code>{person.completion_code}</code>" if person.completion_code else "–",) if coded else ()),
@@ -299,17 +316,17 @@ def _coloured(state: str) -> str:
     return f'<span class="c-amber">{words}</span>' if state in AMBER else words
 
 
-def _work(person: PersonLine) -> tuple[str, str, str]:
+def _work(person: people_list.PersonLine) -> tuple[str, str, str]:
     active = DASH if math.isnan(person.active_s) else duration(person.active_s)  # not added up yet
     return _over(f"{person.handed_in}", _beside_handed_in(person)), f"{person.in_work}", active
 
 
-def _beside_handed_in(person: PersonLine) -> str:
+def _beside_handed_in(person: people_list.PersonLine) -> str:
     parts = (f"of {person.quota}" if person.quota is not None else "", f"{person.void} void" if person.void else "")
     return ", ".join(filter(None, parts))
 
 
-def _used(person: PersonLine) -> str:
+def _used(person: people_list.PersonLine) -> str:
     if not person.link_used_at:
         return "never used"
     return f"used {person.link_uses} ×, last {person.link_used_at:%Y-%m-%d}"

@@ -6,14 +6,12 @@ from typing import Any
 
 import streamlit as st
 
-from annotation import studies
+from annotation import errors, studies
 from annotation.designs.pairing import DESIGNS
-from annotation.errors import AnnotationError
 from annotation.people.principals import Principal, study_for
 from annotation.planning import plan_summary, plan_words, slots
 from app.results.next_topics import design_of
-from app.screens.look import advance, table
-from app.screens.report_page import section
+from app.screens import look, report_page
 from app.settings import database
 from db.connect import reading, transaction
 
@@ -62,8 +60,8 @@ def _look_at(principal: Principal, asked: dict[str, Any], has_pairs: bool) -> No
             found = plan_summary.summary(session, principal, plan)
             noun = plan_words.noun_of(studies.protocol_of(study))
             said = [plan_words.size_words(study.name, study.seed, noun, found)]
-    except AnnotationError as error:
-        section(f'<p class="c-red">{escape(error.text)}</p>')
+    except errors.AnnotationError as error:
+        report_page.section(f'<p class="c-red">{escape(error.text)}</p>')
         return
     if found.loads:
         said.append(plan_words.roster_words(found.loads, found.uneven_sides if has_pairs else None))
@@ -75,7 +73,9 @@ def _look_at(principal: Principal, asked: dict[str, Any], has_pairs: bool) -> No
         for one in found.systems
     ]  # fmt: skip
     lines = "".join(f"<li>{escape(line)}</li>" for line in said)
-    section(f'<ul class="c-notes s-told">{lines}</ul>{table("Plan by system", heads, rows) if rows else ""}')
+    report_page.section(
+        f'<ul class="c-notes s-told">{lines}</ul>{look.table("Plan by system", heads, rows) if rows else ""}'
+    )
     with st.container(horizontal=True, gap="small"):
         new = "Make these slots" if found.new_slots == 1 else f"Make these {found.new_slots:,} slots"
         if st.button(new, key="plan_make", type="primary", disabled=not found.new_slots):
@@ -88,7 +88,7 @@ def _make(principal: Principal, asked: dict[str, Any]) -> None:
     bar = st.progress(0.0, "Comparing reports")
     with reading(database()) as session:
         plan = slots.make_plan(session, principal, **asked)
-        passages = slots.compare_plan(session, principal, plan, partial(advance, bar, "Comparing reports"))
+        passages = slots.compare_plan(session, principal, plan, partial(look.advance, bar, "Comparing reports"))
     with transaction(database()) as session:  # once more: something may have come in meanwhile
         slots.apply_plan(session, principal, slots.make_plan(session, principal, **asked), passages)
     _forget()

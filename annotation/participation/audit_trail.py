@@ -1,0 +1,55 @@
+"""Who did what to a study, as its admins may read it: by pseudonym, without secrets, and without the work of raters."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotation.people.links import KEY
+from annotation.people.principals import Principal, study_for
+from db.people_tables import Enrollment
+from db.tables import Event
+
+WORK = ("take", "submit", "reopen", "give_back", "handed_in_again", "adjudicate")  # raters' own; labels stand in some
+COMMAND_LINE = "command line"
+FACT_MAX = 120  # characters
+
+
+@dataclass(frozen=True)
+class Act:
+    """One line of the trail. `who`: a pseudonym, or the command line; `facts`: its data in words."""
+
+    at: datetime
+    who: str
+    what: str
+    facts: str
+
+
+def list_acts(session: Session, principal: Principal, most: int | None = None) -> list[Act]:
+    """The study's acts, the newest first, at most so many; for admins."""
+    study = study_for(session, principal, "admin")
+    mine = Event.study_id == study.id, Event.kind == "audit", Event.what.not_in((*WORK, KEY))
+    person = (Enrollment.study_id == Event.study_id) & (Enrollment.rater_id == Event.rater_id)
+    rows = session.execute(
+        select(Event, Enrollment.pseudonym)
+        .outerjoin(Enrollment, person)
+        .where(*mine)
+        .order_by(Event.id.desc())
+        .limit(most)
+    )
+    return [Act(event.created_at, who or COMMAND_LINE, event.what, in_words(event.data)) for event, who in rows]
+
+
+def in_words(data: dict[str, Any]) -> str:
+    """`new 4, layout folder`; what is long is cut, and what is nothing left out."""
+    told = ((name.replace("_", " "), _value(value)) for name, value in data.items())
+    return ", ".join(f"{name} {value}" for name, value in told if value)
+
+
+def _value(value: Any) -> str:
+    if value is None or value in ("", [], {}):
+        return ""
+    text = "yes" if value is True else "no" if value is False else str(value)
+    return text if len(text) <= FACT_MAX else f"{text[: FACT_MAX - 1]}…"

@@ -1,0 +1,62 @@
+"""The audit trail of a study: who did what to it and when, for its admins."""
+
+from html import escape
+
+import streamlit as st
+
+from annotation.participation import audit_trail
+from annotation.people import principals, sign_ins
+from app.files.people_files import rows_csv
+from app.screens import look, report_page
+from app.settings import database
+from db.connect import reading
+from plain.counting import counted
+
+MOST = 2_000  # acts on the page
+HEADS = ("When", "Who", "What", "Facts")
+CSS = (
+    ".a-acts :is(th, td) { text-align: left; } .a-acts td:last-child { white-space: normal; overflow-wrap: anywhere; }"
+)
+
+
+def show(principal: principals.Principal, cookie: str) -> None:
+    """How many acts there are, the newest of them, and all as a file."""
+    look.style()
+    st.html(f"<style>{CSS}</style>")
+    with reading(database()) as session:
+        study = principals.study_for(session, principal, "admin")
+        report_page.study_head(study)
+        name, acts = study.name, audit_trail.list_acts(session, principal, MOST + 1)
+    more = f"the newest {MOST:,} acts" if len(acts) > MOST else counted(len(acts), "act")
+    report_page.answer(
+        f"{more[0].upper()}{more[1:]} on this study.",
+        "People by their pseudonyms, raters' own work left out. Nothing here can be changed or deleted.",
+    )
+    st.download_button(
+        "Download all of them",
+        lambda: _file(cookie),
+        f"{name}-audit.csv",
+        "text/csv",
+        on_click="ignore",
+        key="audit_file",
+    )
+    shown = look.paged(acts[:MOST], lambda act: f"{act.who} {act.what} {act.facts}", "audit", "Find an act")
+    rows = [
+        (look.local_time(act.at), escape(act.who), escape(act.what.replace("_", " ")), escape(act.facts))
+        for act in shown
+    ]
+    report_page.section(look.table("Audit trail", HEADS, rows, "a-acts"))
+
+
+def _file(cookie: str) -> str:
+    """As whoever holds the cookie now: an open page survives the end of its sign-in."""
+    with reading(database()) as session:
+        principal = sign_ins.who(session, cookie)
+        return "" if principal is None else as_csv(audit_trail.list_acts(session, principal))
+
+
+def as_csv(acts: list[audit_trail.Act]) -> str:
+    """One row an act, times in UTC."""
+    return rows_csv(
+        ("at", "who", "what", "facts"), [(act.at.isoformat(), act.who, act.what, act.facts) for act in acts]
+    )

@@ -6,7 +6,7 @@ An unknown key, a duplicate id, a missing value or a key of another task type is
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
@@ -16,6 +16,7 @@ from annotation.files.decoding import read_toml, wanted
 from plain.hashes import text_sha256
 
 TaskType = Literal["pairwise_choice", "pointwise_rating", "probe_label"]
+Aid = Literal["undo", "spell_check", "breaks", "pace", "bookmarks", "notes"]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, pattern=r"^[^\n]*$")]
 Code = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]+$")]
@@ -123,6 +124,7 @@ class StudyDefaults(Part):
     limits: Limits = Limits()
     adjudicate: Literal["any", "no_majority"] | tuple[Code, ...] | Apart = "any"
     guess_system: bool = False
+    aids: tuple[Aid, ...] = get_args(Aid)  # each may steer
     earlier_reasons: bool = False  # raters may read their own for the same criterion, which may steer
     blind_until: Literal["closed", "open"] = "closed"
     may_see_and_label: bool = False

@@ -36,6 +36,8 @@ Fraction = Annotated[float, Field(ge=0, le=1)]
 Side = Literal["left", "right"]
 RATIONALE_MAX = 10_000
 COMMENT_MAX = 2_000
+NOTES_MAX = 10_000
+BOOKMARKS_MAX = 40  # per item
 QUOTE_MAX = 2_000
 SPANS_MAX = 20  # per answer
 ENTRIES_MAX = 64
@@ -78,6 +80,15 @@ class AnswerEntry(Sent):
     base_rev: Annotated[int, Field(ge=0)] = 0
 
 
+class Bookmark(BaseModel):
+    """A passage of a shown report, as the number of its block."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    side: Side
+    block: Annotated[int, Field(ge=0, lt=2**31)]
+
+
 class Place(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -86,6 +97,7 @@ class Place(BaseModel):
     right: Fraction | None = None
     left_read: Fraction | None = None  # the furthest that was on screen
     right_read: Fraction | None = None
+    bookmarks: Annotated[tuple[Bookmark, ...], Field(max_length=BOOKMARKS_MAX)] | None = None
 
 
 class PlaceEntry(Sent):
@@ -105,6 +117,11 @@ class Preferences(BaseModel):
     form: Literal["auto", "right", "bottom"] | None = None
     sync: Literal["off", "proportional", "matching"] | None = None
     keys: bool | None = None
+    pace: bool | None = None
+    # to oneself
+    notes: (
+        Annotated[str, StringConstraints(max_length=NOTES_MAX), AfterValidator(lambda notes: clean(notes))] | None
+    ) = None
 
 
 class PreferencesEntry(Sent):

@@ -170,6 +170,7 @@ def assignment_page(session: Session, principal: Principal, aid: str) -> dict[st
         "choices": _choices(protocol),
         "rationale": protocol.rationale.model_dump(),
         "confidence": protocol.answers.confidence,
+        "aids": protocol.study.aids,
         "earlier_reasons": protocol.study.earlier_reasons and assignment.purpose != "training",
         "guess": asked_on_page(session, study, assignment),
         "idle_s": protocol.study.limits.idle_s,

@@ -29,6 +29,7 @@ PARTS = (
     "reading.js",
     "scrolling.js",
     "outline.js",
+    "bookmarks.js",
     "find.js",
     "formulas.js",
     "list.js",

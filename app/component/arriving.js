@@ -7,13 +7,16 @@ class Arriving {
     this.page = page;
   }
 
-  /** Skeleton, one fetch, then the item at the place where the person left it. */
-  async open(aid, { fresh = false, focus } = {}) {
+  /**
+   * The item at the place where the person left it; `item` is what is known of it already, else it is fetched behind a
+   * skeleton. `pressed`: when the key or the button was pressed that led here from another item.
+   */
+  async open(aid, { item, pressed = -Infinity, focus } = {}) {
     const { page } = this;
     const generation = (page.generation += 1);
     const over = () => generation !== page.generation;
     page.leave();
-    const actsFrom = fresh ? performance.now() + FRESH_ITEM_MS : 0;
+    const actsFrom = pressed + FRESH_ITEM_MS;
     if (page.aid !== aid) {
       page.turn?.close();
       page.turn = new Turn(`${page.data.person}:${aid}`, (mine) => page.turned(mine));
@@ -21,12 +24,12 @@ class Arriving {
     page.aid = aid;
     if (aid !== page.data.aid) history.replaceState(history.state, "", location.pathname); // no longer the item the link named
     page.shell.phase("loading");
-    page.reading.skeleton();
+    if (!item) page.reading.skeleton();
     page.header.refresh();
     for (let attempt = 0; !over(); attempt += 1) {
-      const { status, reply } = await page
-        .request(`/api/assignment/${encodeURIComponent(aid)}`)
-        .catch(() => ({ status: 0, reply: {} }));
+      const { status, reply } = item
+        ? { status: 200, reply: item }
+        : await page.request(`/api/assignment/${encodeURIComponent(aid)}`).catch(() => ({ status: 0, reply: {} }));
       if (status === 200) await page.turn.ready;
       if (over()) return;
       if (status === 200) return void (await this.show(reply, { actsFrom, focus, over }));
@@ -53,6 +56,7 @@ class Arriving {
     const number = page.item.training?.item ?? (page.position?.done ?? 0) + 1;
     if (number === 1 && page.writable && !page.answers.begun)
       page.notices.set("first", { text: tell("page.first_item"), quiet: true });
+    page.suggestBreak();
   }
 
   unavailable(status, reply) {
@@ -89,9 +93,10 @@ class Arriving {
       refusedWork: (refusal) => page.refused(refusal),
     });
     page.answers = new Answers(item, page.outbox);
-    page.preferences.set({ ...item.preferences, ...page.outbox.entries.get("preferences")?.preferences });
+    page.preferences.set({ ...item.preferences, ...page.unsent });
     const place = page.outbox.entries.get("place")?.place ?? item.place ?? {};
     page.reading.show(item);
+    page.bookmarks.show(place.bookmarks);
     page.form.show(item);
     page.go(
       page.answers.rowOf(focus) ??
@@ -109,7 +114,7 @@ class Arriving {
     await nextFrame();
     await nextFrame(); // now it is on screen
     if (!over()) page.reading.restore(place);
-    if (actsFrom) await pause(Math.max(FRESHLY_SHOWN_MS, actsFrom - performance.now()));
+    if (actsFrom > 0) await pause(Math.max(FRESHLY_SHOWN_MS, actsFrom - performance.now()));
     if (over()) return;
     page.ready = true;
     page.shell.ready(true);

@@ -2,6 +2,8 @@
 // leave the browser, never what was pressed.
 
 const SEND_EVERY_MS = 15_000;
+const WORK_MS = 50 * 60_000; // at a screen, after which work-safety authorities advise a break
+const REST_MS = 5 * 60_000; // what counts as one
 const ACTIVITY_EVENTS = ["keydown", "pointerdown", "pointermove", "wheel", "scroll"];
 
 class Clock {
@@ -10,6 +12,7 @@ class Clock {
     this.about = about;
     this.send = send;
     this.begin(120_000);
+    this.restedAt = this.seenAt = Date.now();
     const seen = () => this.seen();
     const { signal } = (this.stop = new AbortController());
     const options = { capture: true, passive: true, signal };
@@ -30,6 +33,8 @@ class Clock {
 
   seen(now = Date.now()) {
     if (document.visibilityState !== "visible") return;
+    if (now - this.seenAt >= REST_MS) this.restedAt = this.remindedAt = now;
+    this.seenAt = now;
     const criterion = this.about();
     if (this.open) {
       const gap = this.extend(now);
@@ -37,6 +42,13 @@ class Clock {
     }
     this.open ??= { criterion, start: now, end: now };
     if (now - this.lastSent >= SEND_EVERY_MS) this.flush(now);
+  }
+
+  /** Milliseconds since the last rest, where they are many and nothing was said of them for as long; else 0. */
+  breakDue(now = Date.now()) {
+    if (now - (this.remindedAt ?? this.restedAt) < WORK_MS) return 0;
+    this.remindedAt = now;
+    return now - this.restedAt;
   }
 
   /** The gap up to now counts, cut at the idle limit; returns the whole gap. */

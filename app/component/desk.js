@@ -78,6 +78,7 @@ class Desk {
       if (seq !== undefined) Object.assign(mine, { writer: this.data.packet_id, seq: this.next() });
       if (kind === "label") mine.base_rev = this.items.get(aid).answers[criterion]?.rev ?? 0;
       if (kind === "activity") mine.clock = "client";
+      if (kind === "preferences") mine.preferences = { ...this.kept.get(":preferences")?.preferences, ...entry.preferences };
       this.keep(mine);
       if (PACKET_WORK.has(kind)) this.changed();
     }

@@ -1,5 +1,7 @@
 // The sheets over the page: help and keys, topic, flag, comment, skip, one question before something is lost.
 
+const MAX_NOTES = 10_000;
+
 class Dialogs {
   constructor({ page, root }) {
     this.page = page;
@@ -81,6 +83,18 @@ class Dialogs {
       ),
       make("p", { class: "soft", lang, dir }, task),
     );
+  }
+
+  /** What a person writes down for themselves; saved while it is typed. */
+  notes() {
+    const { page } = this;
+    if (!page.may("notes")) return;
+    const text = make("textarea", { rows: 12, maxlength: MAX_NOTES, dir: "auto", spellcheck: "true" });
+    text.value = page.preferences.notes;
+    text.readOnly = !page.writable;
+    text.addEventListener("input", () => page.preferences.write(text.value));
+    this.show(tell("notes.title"), make("p", {}, tell("notes.explain")), make("label", { class: "field" }, tell("notes.name"), text));
+    text.focus();
   }
 
   /** One text with Send; `kinds` are radio buttons above it, of which one must be chosen. */

@@ -16,6 +16,7 @@ const ICONS = {
   down: "M3 5.5l5 5 5-5",
   close: "M4 4l8 8M12 4l-8 8",
   undo: "M6 3 2.5 6.5 6 10M3 6.5h6.5a3.5 3.5 0 0 1 0 7H6.5",
+  bookmark: "M4.5 2.5h7V13L8 10l-3.5 3Z",
   theme: "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2ZM8 2v12",
   more: "M3 8h.01M8 8h.01M13 8h.01",
 };

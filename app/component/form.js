@@ -194,7 +194,7 @@ class Form {
       "aria-describedby": "rationale-hint",
       rows: 3,
       maxlength: MAX_RATIONALE,
-      spellcheck: "true",
+      spellcheck: String(this.page.may("spell_check")),
       lang: this.item.language,
       dir: "auto",
     });

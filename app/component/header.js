@@ -161,9 +161,9 @@ class Header {
   }
 
   showTime(spent) {
-    const text = spent ? minutes(spent.item) : "";
+    const text = spent ? (this.page.preferences.values.pace && this.page.may("pace") ? pace(this.page, spent) : minutes(spent.item)) : "";
     if (this.time.textContent !== text) this.time.textContent = text;
-    this.time.title = spent ? tell("header.active_spent", { item: text, study: minutes(spent.study) }) : "";
+    this.time.title = spent ? tell("header.active_spent", { item: minutes(spent.item), study: minutes(spent.study) }) : "";
   }
 
   showSave() {
@@ -198,7 +198,7 @@ class Header {
         make("span", {}, text),
         key ? make("kbd", { "aria-hidden": "true" }, key) : null,
       );
-    const { form, keys, theme } = page.preferences.values;
+    const { form, keys, theme, pace: shown } = page.preferences.values;
     this.menu.replaceChildren(
       ...[
         page.writable && entry(tell("menu.flag"), () => page.dialogs.flag(), "f"),
@@ -208,6 +208,8 @@ class Header {
         page.item && entry(tell("menu.outline"), () => page.outline.open(), "o"),
         page.item && entry(tell("menu.find"), () => page.find.open(), "/"),
         page.reading.alike && entry(tell("menu.alike"), () => page.reading.showAlike(), "p"),
+        page.writable && page.may("bookmarks") && entry(tell("menu.bookmark"), () => page.bookmarks.toggle(), "b"),
+        page.may("notes") && entry(tell("menu.notes"), () => page.dialogs.notes(), "n"),
         page.item && make("hr"),
         entry(tell("menu.help"), () => page.dialogs.help(), "?", "narrow"),
         entry(tell("menu.larger"), () => page.preferences.font(1), "+", "narrow"),
@@ -217,6 +219,7 @@ class Header {
         entry(tell("menu.form", { place: tell(`menu.form_${form}`) }), () =>
           page.preferences.next("form"),
         ),
+        page.may("pace") && entry(tell(shown ? "menu.pace_on" : "menu.pace_off"), () => page.preferences.choose({ pace: !shown })),
         entry(tell(keys ? "menu.keys_on" : "menu.keys_off"), () => page.preferences.choose({ keys: !keys })),
         !page.desk && make("hr"),
         signedInAs(page) && make("p", { class: "signed-in" }, tell("menu.signed_in", { name: signedInAs(page) })),

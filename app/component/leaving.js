@@ -19,6 +19,7 @@ class Leaving {
   async submit(outcome = "submit", reason) {
     const { page } = this;
     if (this.busy || !page.ready || (outcome !== "reopen" && !page.writable)) return;
+    this.pressed = performance.now();
     this.busy = true; // edits wait: one made now would differ from the revisions about to be sent
     page.notices.delete("submit");
     page.refresh();
@@ -85,17 +86,17 @@ class Leaving {
     page.position = reply.position ?? page.position;
     page.outbox.clear();
     this.busy = false;
-    if (outcome === "reopen") page.open(item.aid);
+    if (outcome === "reopen") page.open(item.aid, { item: reply.item });
     else if (outcome === "submit" && item.guess && !reply.feedback) page.dialogs.guess(item, () => this.onward(reply));
     else if (reply.feedback) page.training.show(reply.feedback, () => this.onward(reply));
-    else this.onward(reply);
+    else this.onward(reply, this.pressed);
   }
 
   /** To the next item, to what keeps one from it, or to the end. */
-  onward(reply) {
+  onward(reply, pressed = performance.now()) {
     const { page } = this;
     if (reply.gate) location.assign("/");
-    else if (reply.next) page.open(reply.next, { fresh: true });
+    else if (reply.next) page.open(reply.next, { item: reply.item, pressed });
     else if (page.data.participant) location.reload(); // a platform's participant ends with a code
     else page.end(true);
   }

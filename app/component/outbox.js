@@ -2,7 +2,7 @@
 // network is touched, and leaves only when the acknowledged edit is still the newest one.
 
 // [ms after the last edit, ms after the first edit not yet sent]
-const PACE = { now: [0, 0], text: [600, 5000], place: [2000, 2000], preferences: [300, 1000], activity: [0, 0] };
+const PACE = { now: [0, 0], text: [600, 5000], place: [2000, 2000], preferences: [300, 1000], activity: [300, 1000] };
 const WORK = new Set(["label", "flag", "comment"]); // what a person would miss; the rest may be dropped
 const MAX_ENTRIES = 64;
 const MAX_BYTES = 250_000;

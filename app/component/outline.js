@@ -35,11 +35,12 @@ class Outline {
   }
 
   column(side, pane, name) {
-    const headings = headingsOf(pane.report);
+    const marked = this.page.bookmarks.of(side);
+    const headings = headingsOf(pane.report, marked);
     const top = Math.min(...headings.map(({ level }) => level));
     const at = readingPlace(pane.node);
     const current = headings.findLast(({ index }) => topOf(pane, index) <= at + 2 * HEAD_ROOM);
-    const entry = ({ block, level, text }) =>
+    const entry = ({ block, index, level, text }) =>
       make(
         "li",
         {},
@@ -53,6 +54,8 @@ class Outline {
             onclick: () => this.go(side, block),
           },
           make("span", {}, text),
+          marked.includes(index) && icon("bookmark"),
+          marked.includes(index) && make("span", { class: "unseen" }, tell("bookmarks.bookmark")),
         ),
       );
     return make(
@@ -100,10 +103,12 @@ class Outline {
   }
 }
 
-/** [{block, index, level, text}] of the blocks of a report that head something. */
-function headingsOf(report) {
+/** [{block, index, level, text}] of the blocks of a report that head something, or are among those `marked`. */
+function headingsOf(report, marked = []) {
   return [...report.children].flatMap((block, index) => {
     const text = block.textContent.trim();
+    if (marked.includes(index) && !block.matches("h3, h4, h5, h6"))
+      return [{ block, index, level: 6, text: text.length > HEADING_MAX ? `${text.slice(0, HEADING_MAX)}…` : text }];
     if (!text || !block.matches(OUTLINED)) return [];
     if (block.tagName !== "P") return [{ block, index, level: Number(block.tagName[1]), text }];
     const whole = block.firstElementChild.textContent.trim() === text && text.length <= HEADING_MAX;

@@ -1,17 +1,17 @@
 // One item at a time: loading and showing it, what the person does on it, and what is said about that.
 
 const TIMEOUT_MS = 8000;
-// a key press meant for the item just submitted must not answer the next one: so long after that one went, and so long
+// a key press meant for the item just submitted must not answer the next one: so long after it was pressed that went there, and so long
 // after the next one is on screen
-const FRESH_ITEM_MS = 300;
-const FRESHLY_SHOWN_MS = 100;
+const FRESH_ITEM_MS = 200;
+const FRESHLY_SHOWN_MS = 60;
 
 class Page {
   constructor(shell) {
     this.shell = shell;
     this.preferences = new Preferences({
       apply: (values) => this.arrange(values),
-      keep: (values) => this.outbox?.put("preferences", { kind: "preferences", preferences: values }, "preferences"),
+      keep: (change) => this.outbox?.put("preferences", { kind: "preferences", preferences: { ...this.unsent, ...change } }, "preferences"),
     });
     this.notices = new Map();
     this.links = []; // [{text, href}]: where else one can go, in the menu and as the next step
@@ -27,6 +27,7 @@ class Page {
     });
     this.quoting = new Quoting({ page: this, root: shell.root, signal: shell.ends.signal });
     this.scrolling = new Scrolling(this.reading);
+    this.bookmarks = new Bookmarks(this);
     this.history = new AnswerHistory(this);
     this.earlier = new EarlierReasons(this);
     this.undo = new Undo(this);
@@ -66,6 +67,16 @@ class Page {
       !this.training.open &&
       !this.closedBy
     );
+  }
+
+  /** Whether the study's owner lets annotators have this aid. */
+  may(aid) {
+    return Boolean(this.item?.aids.includes(aid));
+  }
+
+  /** What the person changed about the page and the server has not acknowledged. */
+  get unsent() {
+    return this.outbox?.entries.get("preferences")?.preferences;
   }
 
   get asksRationale() {
@@ -198,8 +209,16 @@ class Page {
     if (cleared) this.undo.cleared();
     if (this.answers.asked.size) this.leaving.stillMissing();
     else this.notices.delete("submit");
+    this.suggestBreak();
     this.placeMoved();
     this.refresh();
+  }
+
+  /** After an answer, or on another item: an hour at a screen is long. */
+  suggestBreak() {
+    const worked = this.may("breaks") && this.clock.breakDue();
+    if (worked) this.notices.set("break", { text: tell("page.break", { time: minutes(worked / 1000) }), quiet: true });
+    else this.notices.delete("break");
   }
 
   resolve(id, which) {
@@ -261,7 +280,8 @@ class Page {
 
   placeMoved() {
     if (!this.ready || !this.writable) return;
-    this.outbox.put("place", { kind: "place", place: { criterion: criterionOf(this.current), ...this.reading.place() } }, "place");
+    const place = { criterion: criterionOf(this.current), ...this.reading.place(), bookmarks: this.bookmarks.kept };
+    this.outbox.put("place", { kind: "place", place }, "place");
   }
 
   /** Another size or layout keeps the place in the text. */

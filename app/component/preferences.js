@@ -1,18 +1,19 @@
 // How a person likes the page: kept on the server, so that it follows to another machine, and here for the first paint.
 
-const PREFERENCES = { font: 16, theme: "system", form: "auto", sync: "off", keys: true };
+const PREFERENCES = { font: 16, theme: "system", form: "auto", sync: "off", keys: true, pace: false };
 const FONT_SIZES = [14, 15, 16, 17, 18, 20, 22];
 const THEMES = ["system", "light", "dark"];
 const FORMS = ["auto", "right", "bottom"];
 const SYNCS = ["off", "proportional", "matching"];
 
 class Preferences {
-  /** apply(values) after every change; keep(values) when the person made it. */
+  /** apply(values) after every change; keep(change) when the person made it. `notes` are theirs to themselves. */
   constructor({ apply, keep }) {
-    Object.assign(this, { apply, keep, values: { ...PREFERENCES } });
+    Object.assign(this, { apply, keep, values: { ...PREFERENCES }, notes: "" });
   }
 
-  set(change) {
+  set({ notes = this.notes, ...change }) {
+    this.notes = notes;
     Object.assign(this.values, change);
     this.apply(this.values);
   }
@@ -34,7 +35,13 @@ class Preferences {
   choose(change) {
     this.set(change);
     storage.set(this.key, JSON.stringify(this.values));
-    this.keep({ ...this.values });
+    this.keep(change);
+  }
+
+  /** Not in what this browser remembers, which others may use. */
+  write(notes) {
+    this.notes = notes;
+    this.keep({ notes });
   }
 
   font(by) {

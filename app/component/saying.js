@@ -22,6 +22,13 @@ function minutes(seconds) {
   return tell("time.hours", { h: Math.floor(all / 60), m: String(all % 60).padStart(2, "0") });
 }
 
+/** "12 min · 3 h 05 min in all · 21 min an item": the last of those that were handed in, once one was. */
+function pace({ position }, { item, study }) {
+  const done = position?.done ?? 0;
+  const each = done ? tell("time.each", { time: minutes((study - item) / done) }) : null;
+  return [minutes(item), tell("time.in_all", { time: minutes(study) }), each].filter(Boolean).join(" · ");
+}
+
 /** Why there is nothing to do, and whether to come back, as {title, text}; `status` is the study's. */
 function waitingFor(status) {
   const key = isTold(`waiting.${status}`) ? `waiting.${status}` : "waiting.nothing";
@@ -98,7 +105,7 @@ function notice(page) {
     };
   if (outbox.trouble && outbox.failures >= TROUBLE_AFTER)
     return { text: sentence({ text: outbox.trouble }, "notice.trouble"), tone: "amber" };
-  const shown = ["unfinished", "submit", "remark", "note", "leftovers", "handed_in", "first"].find((kind) => notices.has(kind));
+  const shown = ["unfinished", "submit", "remark", "note", "leftovers", "break", "handed_in", "first"].find((kind) => notices.has(kind));
   return notices.get(shown) ?? {};
 }
 

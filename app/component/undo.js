@@ -36,14 +36,14 @@ class Undo {
     this.page.notices.set("remark", {
       text: tell("undo.cleared", { what: this.told(id, name, before) }),
       quiet: true,
-      action: { text: tell("undo.undo"), run: () => this.back() },
+      action: this.page.may("undo") && { text: tell("undo.undo"), run: () => this.back() },
     });
   }
 
   back() {
     const { page } = this;
     const act = this.acts.at(-1);
-    if (!act || !page.mayEdit(act.id)) return;
+    if (!act || !page.may("undo") || !page.mayEdit(act.id)) return;
     this.acts.pop();
     if (page.current !== act.id) page.go(act.id);
     page.answers.edit(act.id, { [act.name]: act.before }, "now");
@@ -55,7 +55,7 @@ class Undo {
 
   show() {
     const act = this.acts.at(-1);
-    const shown = act && this.page.mayEdit(act.id);
+    const shown = act && this.page.may("undo") && this.page.mayEdit(act.id);
     this.button.style.visibility = shown ? "visible" : "hidden"; // keeps its place
     if (!shown) return;
     const { id, name, before, after } = act;

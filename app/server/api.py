@@ -90,12 +90,7 @@ async def get_assignment(request: Request) -> Response:
     """GET /api/assignment/{aid}: both shown texts, the questions, one's own answers."""
     aid, cookie = request.path_params["aid"], request.cookies.get(COOKIE)
     await refuse_former_sign_in(request, cookie)
-
-    def read() -> dict[str, Any]:
-        with reading(database()) as session:
-            return assignment_page(session, _principal(session, cookie), aid)
-
-    return JSONResponse(await run_in_threadpool(read))
+    return JSONResponse(await run_in_threadpool(_shown, cookie, aid))
 
 
 async def get_history(request: Request) -> Response:
@@ -146,7 +141,7 @@ async def post_labels(request: Request) -> Response:
 
 
 async def post_submit(request: Request) -> Response:
-    """POST /api/submit: hand in, skip or reopen; answers with the next assignment."""
+    """POST /api/submit: hand in, skip or reopen; answers with the next assignment, and with its page as `item`."""
     cookie, body = await checked_body(request, request.cookies.get(COOKIE))
     sent = _validated(SubmitRequest, body)
 
@@ -159,7 +154,9 @@ async def post_submit(request: Request) -> Response:
         done, of = progress.position(session, principal)
         return {"next": sent.aid, "position": {"done": done, "of": of}}
 
-    return JSONResponse(await run_in_threadpool(_in_transaction, cookie, act))
+    reply = await run_in_threadpool(_in_transaction, cookie, act)
+    item = await run_in_threadpool(_shown, cookie, reply["next"]) if reply.get("next") else None
+    return JSONResponse(reply | {"item": item})
 
 
 async def post_take(request: Request) -> Response:
@@ -250,6 +247,11 @@ exception_handlers = {AnnotationError: refused, DatabaseError: failed, Exception
 def _in_transaction(cookie: str, act: Callable[[Session, Principal], dict[str, Any]]) -> dict[str, Any]:
     with transaction(database()) as session:
         return act(session, _principal(session, cookie))
+
+
+def _shown(cookie: str | None, aid: str) -> dict[str, Any]:
+    with reading(database()) as session:
+        return assignment_page(session, _principal(session, cookie), aid)
 
 
 def _principal(session: Session, cookie: str | None) -> Principal:

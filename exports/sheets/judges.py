@@ -12,13 +12,7 @@ from calibration.results import CalibrationReport, Estimate
 from calibration.study.distance import BY_DISTANCE, KAPPA, said_of
 from exports.cells import Cell, Probability, number
 from exports.tables import Column, Table, noted_table, per_thousand
-from exports.words.notes import (
-    agreement_key,
-    agreement_title,
-    is_of_study,
-    label_agreement,
-    usable_differ,
-)
+from exports.words.notes import agreement_key, agreement_title, is_of_study, label_agreement, usable_differ
 
 ADEQUATE = {
     "": "chosen",

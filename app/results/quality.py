@@ -95,6 +95,7 @@ TITLES = {
     "same_answer": "gives one answer to everything",
     "speed": "much faster than the others",
     "rationale": "repeats rationales",
+    "severity": "scores unlike the others",
 }
 
 
@@ -109,6 +110,11 @@ def reason(one: Signal) -> str:
     interval = f"{points(value)} {interval_of(one.estimate)}, {over}"
     if one.name == "speed":
         return f"needs {_share_of_time(one.estimate)} of the others' time for the same items ({over})"
+    if one.name == "severity":
+        way = "higher" if value > 0 else "lower"
+        return (
+            f"scores {way} than the others on the same questions: by {interval.replace('points', '% of the scale', 1)}"
+        )
     if one.name == "side":
         side = "left" if value > 0 else "right"
         return f"takes the {side} report more often than the others' verdicts put it there: by {interval}"

@@ -36,6 +36,7 @@ ELSEWHERE = "with the others minus what these reach on other items, for no two o
 DRIFT = "late half of own work minus early half, of the agreement beside the others'"
 SIDE = "winners taken on the left minus how often the others chose the report that stood there"
 SAME = "equal answers within an item minus the others' on the same items"
+SEVERITY = "own scores minus the others' mean on the same question, 0 to 1 of the scale: below 0 severe, above lenient"
 SPEED = "natural logarithm of an item's active time minus the others' mean on the same items"
 REPEATED = "repeated rationales minus the others' on the same items"
 
@@ -114,7 +115,7 @@ def signals_of(study: Study, work: pd.DataFrame, settings: CalibrationSettings) 
     Where nobody is flagged in the first round there is no second, so this adds no false flag to a study of careful
     people.
     """
-    made_of = _Material.of(study, work)
+    made_of = _Material.of(study, work, settings)
     aside, found = (
         frozenset[str](),
         annotator_signals.adjusted(list(_signals(study, work, made_of, frozenset(), settings))),
@@ -134,17 +135,19 @@ class _Material:
     sames: pd.DataFrame
     minutes: pd.DataFrame  # natural logarithm of the active seconds
     stock: pd.DataFrame
+    scores: pd.DataFrame
 
     @staticmethod
-    def of(study: Study, work: pd.DataFrame) -> _Material:
+    def of(study: Study, work: pd.DataFrame, settings: CalibrationSettings) -> _Material:
         seconds = _logged(study, work)
         texts = pd.concat(
             [annotator_signals.repeated_rationales(study, annotator.rater) for annotator in study.annotators]
         )
         logarithm = np.log(seconds["value"].where(seconds["value"] > 0))
         return _Material(
-            annotator_signals.same_answers(study.frame), seconds.assign(value=logarithm), _by_item(texts, "repeated")
-        )
+            annotator_signals.same_answers(study.frame), seconds.assign(value=logarithm), _by_item(texts, "repeated"),
+            annotator_signals.given_scores(study, settings),
+        )  # fmt: skip
 
 
 def _signals(
@@ -183,16 +186,17 @@ def _signals(
             yield annotator_signals.paired_signal(
                 annotator_signals.Asked("side", rater, floor, "either", SIDE), side, settings
             )
-        for name, values, margin, note in (
-            ("same_answer", made_of.sames, floor, SAME),
-            ("speed", made_of.minutes, HALF_THE_TIME, SPEED),
-            ("rationale", made_of.stock, STOCK, REPEATED),
-        ):
+        looked: list[tuple[str, pd.DataFrame, float, annotator_signals.Way, str]] = [
+            ("same_answer", made_of.sames, floor, "above", SAME),
+            ("speed", made_of.minutes, HALF_THE_TIME, "below", SPEED),
+            ("rationale", made_of.stock, STOCK, "above", REPEATED),
+        ]
+        if len(made_of.scores):
+            looked.append(("severity", made_of.scores, floor, "either", SEVERITY))
+        for name, values, margin, way, note in looked:
             beside = annotator_signals.beside_others(values[values["rater_id"].isin(panel)], rater)
             yield annotator_signals.paired_signal(
-                annotator_signals.Asked(name, rater, margin, "below" if name == "speed" else "above", note),
-                beside,
-                settings,
+                annotator_signals.Asked(name, rater, margin, way, note), beside, settings
             )
 
 

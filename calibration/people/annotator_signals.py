@@ -227,6 +227,23 @@ def same_answers(rows: pd.DataFrame) -> pd.DataFrame:
     ).reset_index()
 
 
+def given_scores(study: joining.Study, settings: CalibrationSettings) -> pd.DataFrame:
+    """Each score that a person gave, 0 to 1 of its criterion's scale; as `beside_others` wants it, its unit as item."""
+    rows = study.frame[(study.frame["rater_kind"] == "human") & (study.frame["run"] == 1)]
+    rows = rows[rows["status"] == "ok"]
+    value = pd.Series(np.nan, index=rows.index)
+    for name in (one for one in study.criteria if study.kinds[one] == "rating"):
+        scale = joining.scale_of(study, (name,), settings)
+        if scale is not None and scale.ends is not None and scale.ends[0] < scale.ends[1]:
+            own = rows.index[rows["criterion"] == name]
+            given = pd.to_numeric(rows.loc[own, "label"].astype(str), errors="coerce")
+            value[own] = (given - scale.ends[0]) / (scale.ends[1] - scale.ends[0])
+    return pd.DataFrame(
+        {"rater_id": rows["rater_id"].astype(str), "item_id": rows["unit"].astype(str), "value": value,
+         "cluster": rows["cluster_id"].astype(str)}
+    ).dropna()  # fmt: skip
+
+
 def repeated_rationales(study: joining.Study, rater: str) -> pd.DataFrame:
     """Of each of the annotator's answers: `empty` (no word), `repeated` (nearly that of another answer), `words`.
 

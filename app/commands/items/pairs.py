@@ -150,6 +150,10 @@ def _planned(
     draw, found = next_draw(session, admin, batch, question, amount)
     study = study_for(session, admin, "admin")
     words = draw_words(len(kept_draws(session, study)) + 1, draw, found.worth, worth_so_far(session, study))
+    if question == "gap" and overlap == 1:
+        words += (
+            "\nwith one annotator an item no gap to people's own agreement is learnt: --overlap 2, or --for agreement"
+        )
     return make_plan(session, admin, design=draw.design, draw=draw, **(asked | dict(draw.amount))), words
 
 

@@ -100,7 +100,11 @@ def people_html(annotators: Sequence[AnnotatorQuality]) -> str:
     """Every figure that any of these annotators has; below it why some are dashes, and which of them nobody has."""
     if not annotators:
         return ""
-    columns = dict(zip(PEOPLE, zip(*map(_figures, annotators), strict=True), strict=True))
+    columns: dict[str, Sequence[Estimate | str]] = dict(
+        zip(PEOPLE, zip(*map(_figures, annotators), strict=True), strict=True)
+    )
+    if severities := [found for annotator in annotators if (found := _severity(annotator))]:
+        columns = {"Severity": severities, **columns}
     known = [head for head, cells in columns.items() if not all(map(_is_unknown, cells))]
     rows = [
         (escape(annotator.rater), f"{annotator.items:,}", *(_figure(columns[head][place]) for head in known))
@@ -108,10 +112,11 @@ def people_html(annotators: Sequence[AnnotatorQuality]) -> str:
     ]
     reasons = {head: ", ".join(sorted({*map(_why_unknown, cells)} - {""})) for head, cells in columns.items()}
     notes = [f"{head}: {reasons[head]}." for head in known if reasons[head]]
-    absent = {reasons[head]: [other for other in PEOPLE if other not in known and reasons[other] == reasons[head]]
-              for head in PEOPLE if head not in known}  # fmt: skip
+    absent = {reasons[head]: [other for other in columns if other not in known and reasons[other] == reasons[head]]
+              for head in columns if head not in known}  # fmt: skip
     told = "; ".join(f"{', '.join(heads)} ({reason})" for reason, heads in absent.items())
     notes += [f"Left out, for nobody here has it: {told}."] * bool(told)
+    notes += ["Severity: own scores minus the others' on the same questions, 0 to 1 of the scale."] * bool(severities)
     notes.append("Medians and shares with intervals from whole clusters; a dash is unknown, not nothing.")
     listed_notes = "".join(f"<li>{escape(note)}</li>" for note in notes)
     heads = ("Annotator", "Items", *known)
@@ -196,6 +201,11 @@ def _figures(annotator: AnnotatorQuality) -> tuple[Estimate | str, ...]:
     return (annotator.agreement, annotator.self_agreement, _attention(annotator), annotator.left,
             annotator.same_answer, annotator.tie, annotator.not_applicable, annotator.repeated,
             annotator.minutes, annotator.seconds_per_answer, annotator.rationale_words)  # fmt: skip
+
+
+def _severity(annotator: AnnotatorQuality) -> Estimate | None:
+    """None where nobody gave scores."""
+    return next((signal.estimate for signal in annotator.signals if signal.name == "severity"), None)
 
 
 def _is_unknown(cell: Estimate | str) -> bool:

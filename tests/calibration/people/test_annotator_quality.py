@@ -58,6 +58,26 @@ def test_two_careful_ones_in_their_place_are_left_alone() -> None:
     assert flags_of(*planted_study((*GOOD, Person(0.80), Person(0.84)), 1)) == {}
 
 
+@pytest.mark.parametrize(("shift", "flagged"), [(0.0, set()), (-2.0, {"ann3"}), (2.0, {"ann3"})])
+def test_a_severe_or_lenient_person_is_told_by_how_much_of_the_scale(shift: float, flagged: set[str]) -> None:
+    verdicts = made_ratings(reports=80)
+    verdicts = verdicts[verdicts["rater_kind"] == "human"].reset_index(drop=True)
+    before, own = verdicts["label"].copy(), verdicts["rater_id"] == "ann3"
+    verdicts.loc[own, "label"] = (before[own] + shift).clip(1, 10)
+    log = verdicts[["rater_id", "item_id"]].assign(
+        purpose="label", submitted_at=pd.Timestamp("2026-01-01"), active_s=math.nan, words=300, attention=""
+    )
+    found = annotator_quality(verdicts.astype({"label": str}), log, QUICK)
+    severity = {one.rater: next(signal for signal in one.signals if signal.name == "severity") for one in found}
+    assert {rater for rater, signal in severity.items() if signal.flagged} == flagged
+    # by hand: mean over the reports that somebody else rated too, in parts of the nine steps from 1 to 10
+    wide = verdicts.pivot(index="item_id", columns="rater_id", values="label")
+    others = wide[["ann1", "ann2"]].mean(axis=1)
+    given = severity["ann3"].estimate
+    assert given.value == pytest.approx((wide["ann3"] - others).mean() / 9)
+    assert given.low < given.value < given.high
+
+
 def test_pasted_rationales_are_flagged_as_that() -> None:
     found = flags_of(*planted_study((*GOOD, Person(habit="pastes")), 2))
     assert found == {"ann4": {"rationale"}}

@@ -163,39 +163,31 @@ def _verdicts(what: str, protocol: str) -> tuple[pd.DataFrame, CalibrationSettin
 
 
 def _say(planned: StudyPlan, assumed: dict[str, float]) -> None:
-    from exports.words.plan_words import (
-        DRAWN_HEADS,
-        DRAWN_NOTE,
-        aim_words,
-        drawn_rows,
-        percent,
-        rests_on,
-        rounded,
-        safe_words,
-        why_topics,
-    )
+    from exports.words import plan_words as words
 
-    typer.echo(rests_on(planned, assumed) + "\n")
+    typer.echo(words.rests_on(planned, assumed) + "\n")
     numbers = ("topics", "safe", "pairs", "hours", "people", "judge", "gives")
     printing.print_table(("to show", *numbers), [_row(aim) for aim in planned.aims], numbers=numbers)
     typer.echo("Gap: of the judge to a left-out annotator. People and judge: USD. Gives: half-width, or power.")
-    typer.echo(f"Safe: {safe_words(planned)}.")
+    typer.echo(f"Safe: {words.safe_words(planned)}.")
     for aim in planned.aims:
         if aim.why:
-            typer.echo(f"{aim_words(aim)}: no number of topics, {aim.why}.")
+            typer.echo(f"{words.aim_words(aim)}: no number of topics, {aim.why}.")
         elif not math.isnan(aim.simulated):
             topics = f"{aim.needed.clusters:,} topics"
-            typer.echo(f"{aim_words(aim)}: shown in {percent(aim.simulated)} of studies simulated with {topics}.")
+            typer.echo(
+                f"{words.aim_words(aim)}: shown in {words.percent(aim.simulated)} of studies simulated with {topics}."
+            )
     typer.echo("")
     if planned.at:
         at = planned.at
         typer.echo(
-            f"{at.topics:,} topics give agreement ±{rounded(at.half_width, 3)}, power {percent(at.power)} for the gap "
-            f"and {percent(at.power_apart)} to tell the judges apart.\n"
+            f"{at.topics:,} topics give agreement ±{words.rounded(at.half_width, 3)}, power {words.percent(at.power)} "
+            f"for the gap and {words.percent(at.power_apart)} to tell the judges apart.\n"
         )
-    if rows := drawn_rows(planned):
-        printing.print_table(DRAWN_HEADS, rows, numbers=DRAWN_HEADS[1:])
-        typer.echo(f"{DRAWN_NOTE}\n")
+    if rows := words.drawn_rows(planned):
+        printing.print_table(words.DRAWN_HEADS, rows, numbers=words.DRAWN_HEADS[1:])
+        typer.echo(f"{words.DRAWN_NOTE}\n")
     if not planned.rows:
         typer.echo("What more criteria would give is unknown: the pilot's ICC is not estimable.")
         return
@@ -205,24 +197,25 @@ def _say(planned: StudyPlan, assumed: dict[str, float]) -> None:
         ("labels of a topic", "worth", *columns),
         [
             ("any number" if math.isinf(row.labels_per_pair) else f"{row.labels_per_pair:,.4g}",
-             rounded(row.effective_labels, 1), *(f"±{rounded(width, 3)}" for width in row.half_widths))
+             words.rounded(row.effective_labels, 1), *(f"±{words.rounded(width, 3)}" for width in row.half_widths))
             for row in planned.rows
         ],
         numbers=("worth", *columns),
     )  # fmt: skip
-    typer.echo(why_topics(planned))
+    typer.echo(words.why_topics(planned))
 
 
 def _row(aim: Planned) -> tuple[object, ...]:
-    from exports.words.plan_words import aim_words, gives, rounded
+    from exports.words import plan_words as words
 
     cost = aim.cost
     if cost is None or aim.needed.clusters is None:
-        return (aim_words(aim), *[None] * 7)
-    money = rounded(cost.annotators, 0), rounded(cost.judges, 0 if cost.judges >= 10 else 2)  # .03 is not free
+        return (words.aim_words(aim), *[None] * 7)
+    digits = 0 if cost.judges >= 10 else 2  # .03 is not free
+    money = words.rounded(cost.annotators, 0), words.rounded(cost.judges, digits)
     return (
-        aim_words(aim), f"{aim.needed.clusters:,}", None if aim.cautious is None else f"{aim.cautious:,}",
-        f"{cost.pairs:,}", rounded(cost.hours, 1), *money, gives(aim),
+        words.aim_words(aim), f"{aim.needed.clusters:,}", None if aim.cautious is None else f"{aim.cautious:,}",
+        f"{cost.pairs:,}", words.rounded(cost.hours, 1), *money, words.gives(aim),
     )  # fmt: skip
 
 

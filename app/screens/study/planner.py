@@ -20,19 +20,7 @@ from calibration.sizing.study_plan import Design, Goals, Prices, StudyPlan, plan
 from db.connect import reading
 from exports.cells import DASH
 from exports.plots.study_figures import draw_figure, plan_figure
-from exports.words.plan_words import (
-    DEFAULTS,
-    DRAWN_HEADS,
-    DRAWN_NOTE,
-    aim_words,
-    drawn_rows,
-    gives,
-    percent,
-    rests_on,
-    rounded,
-    safe_words,
-    why_topics,
-)
+from exports.words import plan_words as words
 
 PLANNED, ANY_TIME = "Planned", "Whenever one likes"
 ASSUMED, OWN = "Assumptions", "This study's labels"
@@ -50,7 +38,7 @@ def show(source: shown_file.Source) -> None:
         with beside:
             pilot = _chosen_pilot(version, source) if basis == OWN else None
             goals, topics = _goals(settings, pilot)
-            assumed = DEFAULTS if pilot else _assumptions(criteria)
+            assumed = words.DEFAULTS if pilot else _assumptions(criteria)
             prices = _prices()
         with said:
             _say(_plan(pilot, goals, assumed, prices, topics), goals, assumed)
@@ -115,10 +103,12 @@ def _looks(settings: CalibrationSettings) -> tuple[int, bool]:
 def _assumptions(criteria: int) -> dict[str, float]:
     """`criteria`: of this study, for the next one is likely to ask them too; 0 where each topic has its own."""
     report_page.section("<h2>What is assumed</h2>")
-    return DEFAULTS | {
+    return words.DEFAULTS | {
         "agreement": st.slider("Agreement", 50, 95, 80, format="%d %%", key="plan_agreement") / 100,
         "icc": st.slider("ICC: how alike labels of a topic are", 0.0, 0.6, 0.1, 0.01, key="plan_icc"),
-        "criteria": st.slider("Criteria", 1, 60, min(60, criteria or int(DEFAULTS["criteria"])), key="plan_criteria"),
+        "criteria": st.slider(
+            "Criteria", 1, 60, min(60, criteria or int(words.DEFAULTS["criteria"])), key="plan_criteria"
+        ),
         "annotators": st.slider("Annotators of each pair", 1, 6, 1, key="plan_annotators"),
         "pairs_per_topic": st.slider("Pairs of a topic", 1, 10, 1, key="plan_pairs"),
         "true_gap": _points("How much worse the judge truly is", 0.0, "true_gap", low=0.0),
@@ -147,25 +137,27 @@ def _points(label: str, start: float, key: str, low: float = 1.0) -> float:
 
 
 def _say(planned: StudyPlan, goals: Goals, assumed: dict[str, float]) -> None:
-    report_page.answer(sentence(planned), rests_on(planned, assumed))
+    report_page.answer(sentence(planned), words.rests_on(planned, assumed))
     tables_and_figures.plot(plan_figure(planned, goals), "plan", plot_words.of_plan(planned, goals))
     report_page.section(f"<h2>What each aim takes</h2>{aims_html(planned)}")
     if planned.at:
         at = planned.at
         report_page.section(
-            f"<h2>With {at.topics:,} topics</h2><p>Agreement is known to ±{rounded(at.half_width, 3)}; a gap below the "
-            f"margin is shown with power {percent(at.power)}, two judges are told apart with "
-            f"{percent(at.power_apart)}.{_price(at.cost.hours, at.cost.total)}</p>"
+            f"<h2>With {at.topics:,} topics</h2><p>Agreement is known to ±{words.rounded(at.half_width, 3)}; a gap "
+            f"below the margin is shown with power {words.percent(at.power)}, two judges are told apart with "
+            f"{words.percent(at.power_apart)}.{_price(at.cost.hours, at.cost.total)}</p>"
         )
-    if rows := drawn_rows(planned):
+    if rows := words.drawn_rows(planned):
         report_page.section("<h2>Topics drawn where they say most</h2>")
         tables_and_figures.plot(draw_figure(planned, goals), "draw", plot_words.of_draw(planned, goals))
+        heads = [head[0].upper() + head[1:] for head in words.DRAWN_HEADS]
         report_page.section(
-            f"{look.table('Topics at random and drawn', [head[0].upper() + head[1:] for head in DRAWN_HEADS], rows)}"
-            f'<p class="c-soft c-foot">{escape(DRAWN_NOTE)}</p>'
+            f"{look.table('Topics at random and drawn', heads, rows)}"
+            f'<p class="c-soft c-foot">{escape(words.DRAWN_NOTE)}</p>'
         )
     report_page.section(
-        f"<h2>Why more criteria do not replace topics</h2><p>{escape(why_topics(planned))}</p>{worth_html(planned)}"
+        f"<h2>Why more criteria do not replace topics</h2><p>{escape(words.why_topics(planned))}</p>"
+        f"{worth_html(planned)}"
     )
 
 
@@ -187,22 +179,26 @@ def aims_html(planned: StudyPlan) -> str:
     for aim in planned.aims:
         cost = aim.cost
         if cost is None or aim.needed.clusters is None:
-            rows.append((escape(aim_words(aim)), *[DASH] * 7))
+            rows.append((escape(words.aim_words(aim)), *[DASH] * 7))
             continue
         rows.append(
             (
-                escape(aim_words(aim)), f"{aim.needed.clusters:,}", "" if aim.cautious is None else f"{aim.cautious:,}",
-                f"{cost.pairs:,}", rounded(cost.hours, 0), rounded(cost.annotators, 0), rounded(cost.judges, 2),
-                escape(gives(aim)),
+                escape(words.aim_words(aim)), f"{aim.needed.clusters:,}",
+                "" if aim.cautious is None else f"{aim.cautious:,}",
+                f"{cost.pairs:,}", words.rounded(cost.hours, 0), words.rounded(cost.annotators, 0),
+                words.rounded(cost.judges, 2), escape(words.gives(aim)),
             )
         )  # fmt: skip
-    notes = [f"{aim_words(aim)}: no number of topics, {aim.why}." for aim in planned.aims if aim.why]
+    notes = [f"{words.aim_words(aim)}: no number of topics, {aim.why}." for aim in planned.aims if aim.why]
     notes += [
-        f"{aim_words(aim)}: shown in {percent(aim.simulated)} of studies simulated with that many topics."
+        f"{words.aim_words(aim)}: shown in {words.percent(aim.simulated)} of studies simulated with that many topics."
         for aim in planned.aims
         if not aim.why and not math.isnan(aim.simulated)
     ]
-    notes += [f"To be safe: {safe_words(planned)}.", "Gives: half-width, or power. A dash is unknown, not nothing."]
+    notes += [
+        f"To be safe: {words.safe_words(planned)}.",
+        "Gives: half-width, or power. A dash is unknown, not nothing.",
+    ]
     listed = "".join(f"<li>{escape(note)}</li>" for note in notes)
     return f'{look.table("What each aim takes", HEADS, rows)}<ul class="c-notes">{listed}</ul>'
 
@@ -215,7 +211,7 @@ def worth_html(planned: StudyPlan) -> str:
     rows = [
         (
             "any number" if math.isinf(row.labels_per_pair) else f"{row.labels_per_pair:,.4g}",
-            rounded(row.effective_labels, 1), *(f"±{rounded(width, 3)}" for width in row.half_widths),
+            words.rounded(row.effective_labels, 1), *(f"±{words.rounded(width, 3)}" for width in row.half_widths),
         )
         for row in planned.rows
     ]  # fmt: skip

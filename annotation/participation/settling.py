@@ -13,9 +13,7 @@ from decimal import ROUND_UP, Decimal
 from sqlalchemy import orm, select
 
 from annotation.participation.people_list import pay_lines
-from annotation.people.links import participant_hash
-from annotation.people.platforms import WAITING
-from annotation.people.principals import Principal, study_for
+from annotation.people import links, platforms, principals
 from annotation.studies import audit, hold_study, protocol_of
 from annotation.work.way_back import end_of
 from db.people_tables import Enrollment
@@ -68,16 +66,16 @@ class Settlement:
     currency: str
 
 
-def crowd_people(session: orm.Session, principal: Principal) -> list[CrowdPerson]:
+def crowd_people(session: orm.Session, principal: principals.Principal) -> list[CrowdPerson]:
     """Everybody who came by an open link, in the order in which they came; for admins."""
-    study = study_for(session, principal, "admin")
+    study = principals.study_for(session, principal, "admin")
     paid = {line.pseudonym: line for line in pay_lines(session, principal)}
     came = select(Enrollment).where(Enrollment.study_id == study.id, Enrollment.participant_sha256.is_not(None))
     earlier = _earlier_bonuses(session, study)
     found = []
     for person in session.scalars(came.order_by(Enrollment.id)).all():
         line = paid[person.pseudonym]
-        end = end_of(session, Principal(study.id, person.role, person.rater_id, person.id))
+        end = end_of(session, principals.Principal(study.id, person.role, person.rater_id, person.id))
         due = math.ceil(round(line.amount * 100, 6)) * CENT
         seen = person.participant_sha256 or "", end, line.items, line.active_h, due, earlier[person.pseudonym]
         found.append(CrowdPerson(person.pseudonym, *seen))
@@ -85,18 +83,20 @@ def crowd_people(session: orm.Session, principal: Principal) -> list[CrowdPerson
 
 
 def settle(
-    session: orm.Session, principal: Principal, listed: Sequence[Submission], reward: Decimal
+    session: orm.Session, principal: principals.Principal, listed: Sequence[Submission], reward: Decimal
 ) -> Settlement:  # fmt: skip
     """Who is to be approved, what bonus brings each to the worth of their active time, and whom to look at.
 
     `reward`: what the platform pays for a submission that is approved, in the study's currency. Every bonus is noted,
     so that the next settlement pays what is missing by then, and nothing twice.
     """
-    study = study_for(session, principal, "admin")
+    study = principals.study_for(session, principal, "admin")
     hold_study(session, study)
     people = crowd_people(session, principal)
     known = {person.participant_sha256: person for person in people}
-    whose = {line.participant: known.get(participant_hash(session, study.id, line.participant)) for line in listed}
+    whose = {
+        line.participant: known.get(links.participant_hash(session, study.id, line.participant)) for line in listed
+    }
     found = reconcile(listed, whose, people, reward, protocol_of(study).study.pay.currency)
     bonuses = {person.pseudonym: str(amount) for _, person, amount in found.bonus}
     told = {"bonus": bonuses, "approve": len(found.approve), "look": len(found.look), "reward": str(reward)}
@@ -134,7 +134,7 @@ def reconcile(
 def _rank(status: str) -> int:
     """0: paid already, 1: waiting to be, 2: returned, timed out, rejected or screened out."""
     told = " ".join(status.replace("_", " ").replace("-", " ").split()).casefold()
-    return 0 if told == PAID else 1 if told in WAITING else 2
+    return 0 if told == PAID else 1 if told in platforms.WAITING else 2
 
 
 def _why_not(line: Submission, person: CrowdPerson | None, counted: set[str]) -> str:

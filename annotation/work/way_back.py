@@ -2,13 +2,11 @@
 
 from sqlalchemy import orm
 
-from annotation.people import links, platforms, principals
-from annotation.people.consent import consent_state
+from annotation.people import consent, links, platforms, principals
 from annotation.studies import audit, protocol_of
 from annotation.training.training import training_state
 from annotation.work.progress import completion_code, position
-from db.people_tables import Enrollment, OpenLink
-from db.tables import Study
+from db import people_tables, tables
 
 
 def end_of(session: orm.Session, principal: principals.Principal, *, declined: bool = False) -> str | None:
@@ -17,14 +15,14 @@ def end_of(session: orm.Session, principal: principals.Principal, *, declined: b
     None while there is work for them, while the study is paused, and for whoever came by no open link. `declined`: they
     say so now, of a consent text that asks for an answer.
     """
-    person = session.get(Enrollment, principal.enrollment_id) if principal.enrollment_id else None
+    person = session.get(people_tables.Enrollment, principal.enrollment_id) if principal.enrollment_id else None
     if person is None or person.participant_sha256 is None:
         return None
     if completion_code(session, principal) is not None:
         return "completed"
-    study = session.get_one(Study, principal.study_id)
-    consent = consent_state(protocol_of(study), person)
-    if consent == "withdrawn" or (declined and consent in ("asked", "outdated")):
+    study = session.get_one(tables.Study, principal.study_id)
+    agreed = consent.consent_state(protocol_of(study), person)
+    if agreed == "withdrawn" or (declined and agreed in ("asked", "outdated")):
         return "no_consent"
     if training_state(session, study, person).status == "failed":
         return "screened_out"
@@ -37,8 +35,8 @@ def address_back(session: orm.Session, principal: principals.Principal, *, decli
     end = end_of(session, principal, declined=declined)
     if end is None:
         return None
-    person = session.get_one(Enrollment, principal.enrollment_id)
-    link = session.get(OpenLink, person.open_link_id) if person.open_link_id else None
+    person = session.get_one(people_tables.Enrollment, principal.enrollment_id)
+    link = session.get(people_tables.OpenLink, person.open_link_id) if person.open_link_id else None
     return None if link is None else links.made_for(session, link)[1].get(end)
 
 
@@ -50,7 +48,7 @@ def go_back(session: orm.Session, principal: principals.Principal, participant: 
     address = address_back(session, principal, declined=True)
     if address is None:
         return None
-    person = session.get_one(Enrollment, principal.enrollment_id)
+    person = session.get_one(people_tables.Enrollment, principal.enrollment_id)
     asks_id = platforms.ID in address
     if asks_id and links.participant_hash(session, person.study_id, participant) != person.participant_sha256:
         return None

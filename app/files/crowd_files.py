@@ -13,7 +13,7 @@ from pathlib import Path
 
 from annotation.errors import ImportingError
 from annotation.participation.settling import Settlement, Submission
-from annotation.people.platforms import PLATFORMS
+from annotation.people.platforms import platform_named
 from app.files.people_files import rows_csv, write_new
 from plain.hashes import text_sha256
 
@@ -29,7 +29,7 @@ def read_submissions(path: Path, platform: str) -> list[Submission]:
             rows = list(csv.DictReader(file, strict=True))
     except (UnicodeDecodeError, csv.Error) as error:
         raise ImportingError(f"{path}: {error}; export the list of submissions as CSV once more") from None
-    asked = PLATFORMS[platform]
+    asked = platform_named(platform)
     heads = {_plain(head): head for head in (rows[0] if rows else {}) if head}
     missing = [name for name in (asked.person, asked.visit) if name and name not in heads]
     if missing:

@@ -5,15 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from app.commands import completing, opening, printing
 from plain.counting import counted
-
-if TYPE_CHECKING:
-    from annotation.people.platforms import Platform
 
 PLATFORM = typer.Option(
     "", help="prolific, mturk, cloudresearch, connect or sona.",
@@ -49,26 +45,21 @@ def link(
 
     Example: calipers crowd link mystudy --platform prolific --places 50 --quota 5 --completed C1A2B3C4
     """
-    from annotation.people.links import open_link
-    from annotation.people.platforms import platform_named
+    from annotation.people import links, platforms
     from app.settings import settings
 
-    asked = platform_named(platform)
+    query = platforms.platform_named(platform).query
     back = {"completed": completed, "screened_out": screened_out, "no_consent": no_consent, "full": full}
     with opening.transaction(opening.opened()) as session:
         admin = opening.local_admin(opening.find_study(session, study))
-        token = open_link(session, admin, places, quota, platform, back)
-    address = _address(settings().invite_link(token), asked)
+        token = links.open_link(session, admin, places, quota, platform, back)
+    address = settings().invite_link(token) + (f"?{query}" if query else "")
     if as_json:
         printing.print_json({"link": address, "platform": platform, "places": places, "quota": quota})
         return
     typer.echo(address)
     typer.echo(f"for {platform}, which lets in {places} people; what it puts in its place stays as it is", err=True)
     printing.say_next(opening.opened(), study)
-
-
-def _address(link: str, asked: Platform) -> str:
-    return f"{link}?{asked.query}" if asked.query else link
 
 
 def people(study: str = printing.WHICH, as_json: bool = printing.JSON) -> None:
@@ -111,17 +102,14 @@ def settle(
 
     Example: calipers crowd settle mystudy --platform prolific --list submissions.csv --reward 4.50 --out pay
     """
-    from annotation.participation.settling import settle as settle_up
-    from annotation.people.platforms import platform_named
-    from app.files.crowd_files import read_submissions, write_settlement
-    from app.files.people_files import KEEP_APART
+    from annotation.participation import settling
+    from app.files import crowd_files, people_files
 
-    platform_named(platform)
     paid = _amount(reward)
-    submissions = read_submissions(listed, platform)
+    submissions = crowd_files.read_submissions(listed, platform)
     with opening.transaction(opening.opened()) as session:
-        found = settle_up(session, opening.local_admin(opening.find_study(session, study)), submissions, paid)
-        written = write_settlement(found, platform, out)  # where they cannot be written, nothing is noted
+        found = settling.settle(session, opening.local_admin(opening.find_study(session, study)), submissions, paid)
+        written = crowd_files.write_settlement(found, platform, out)  # where they cannot be written, nothing is noted
     owed = f"{sum((amount for _, _, amount in found.bonus), Decimal(0)):.2f}"
     if as_json:
         told = {"approve": len(found.approve), "bonus": len(found.bonus), "bonus_in_all": owed}
@@ -135,7 +123,7 @@ def settle(
         f"{len(found.approve)} of {counted(len(submissions), 'submission')} to approve, {len(found.bonus)} {bonuses}, "
         f"{len(found.look)} to look at; written to {out}: {', '.join(path.name for path in written)}"
     )
-    typer.echo(KEEP_APART, err=True)
+    typer.echo(people_files.KEEP_APART, err=True)
 
 
 def _amount(reward: str) -> Decimal:

@@ -1,4 +1,5 @@
-"""The works that a report cites, each once, and which work of a list each of them is.
+"""The works that a report cites, each once, the list of those that it is to cite (a file or folder that somebody made:
+a survey's bibliography), and which work of that list each of them is.
 
 Two namings are one work where they share a DOI, an arXiv number or an address, or where one of them is the other's
 title. Nothing is fetched: a work that a report names by an address alone is known by that address alone.
@@ -7,12 +8,25 @@ title. Nothing is fetched: a work that a report names by an address alone is kno
 import itertools
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from annotation.errors import ImportingError
+from annotation.files.decoding import Row, as_text, collecting, nfc
+from annotation.files.folders import files, refuse_ways_out
+from annotation.files.rows import read_csv, read_json_rows
 from annotation.source_lists.named_citations import opening
 from annotation.source_lists.reference_lists import find_lists
+
+TITLES = ("title", "name")
+COLUMN = "topic"
+# what these hold names something else than the work
+OF_OTHERS = ("licen", "publisher", "author", "funder", "reference", "citation", "cited")
+KINDS = (".jsonl", ".json", ".csv")
 
 ADDRESS = re.compile(r"https?://[^\s<>\"'\]|]+")
 URL = "url:"  # opens the key of an address
@@ -201,3 +215,56 @@ def _is_journal(words: Sequence[str], start: int, end: int) -> bool:
         return False
     is_inside = start > 0 and words[start - 1] == "in"
     return is_inside or (end < len(words) and VOLUME.fullmatch(words[end]) is not None)
+
+
+def read_wanted(path: Path, encoding: str = "utf-8") -> dict[str, list[Work]]:
+    """Works by topic, each once. A folder: a file a topic, called like it; a file: its column `topic` says which.
+
+    `.jsonl`, `.json` or `.csv` with a title, and whatever holds a DOI, an arXiv number or an address, also below other
+    names, as ReportBench's `meta_info`. Raises ImportingError with every problem.
+    """
+    refuse_ways_out(path)
+    problems: list[str] = []
+    found: dict[str, list[Work]] = defaultdict(list)
+    lists = [one for one, _ in files(path, "*.*") if one.suffix in KINDS]
+    if not lists:
+        raise ImportingError(f"{path}: no .jsonl, .json or .csv; give the folder of the lists, or one file")
+    for one in lists:
+        with collecting(problems):
+            for row in _rows(one, problems, encoding):
+                topic = as_text(row.values.get(COLUMN)) if path.is_file() else one.stem
+                title = next((text for name in TITLES if (text := as_text(row.values.get(name)))), "")
+                keys = frozenset(keys_in(_told(row.values)))
+                if not topic:
+                    problems.append(f"{row.where}: no {COLUMN!r}; name it, or give a folder with a file for each")
+                elif not title and not keys:
+                    problems.append(f"{row.where}: neither a title nor a DOI, an arXiv number or an address; add one")
+                else:
+                    found[nfc(topic)].append(Work(keys, (), title))
+    if problems:
+        raise ImportingError(problems)
+    return {topic: joined(works) for topic, works in found.items()}
+
+
+def _rows(path: Path, problems: list[str], encoding: str) -> list[Row]:
+    if path.suffix == ".csv":
+        return read_csv(path, path.name, problems, encoding)[1]
+    return read_json_rows(path, path.name, problems, encoding)
+
+
+def _told(values: dict[str, Any]) -> str:
+    """All that a row says of the work as text, nothing of its licence or publisher; what is called arXiv as such."""
+    parts = []
+    for name, value in values.items():
+        named = name.casefold()
+        if any(word in named for word in OF_OTHERS):
+            continue
+        text = _within(value)
+        parts.append(f"arXiv:{text}" if named in ("arxiv", "arxiv_id", "eprint") and text else text)
+    return "\n".join(parts)
+
+
+def _within(value: Any) -> str:
+    if isinstance(value, dict):
+        return _told(value)
+    return "\n".join(map(_within, value)) if isinstance(value, list) else as_text(value) or ""

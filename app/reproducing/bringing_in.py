@@ -1,26 +1,32 @@
-"""The parts of a published study become studies of calipers: reports, items, and the answers of judges and people."""
+"""The parts of a published study become studies of calipers: whether a folder holds its public files, where its answers
+and probes lie, and its reports, items, and the answers of judges and people."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from sqlalchemy import Engine, orm
 
 from annotation import errors, studies
+from annotation.errors import ImportingError
+from annotation.importing import layouts
+from annotation.importing.claims.probe_records import ParsedProbes, ProbeOptions
 from annotation.importing.claims.probes_write import import_probes
 from annotation.importing.labels.results import ResultOptions, Results
 from annotation.importing.labels.results_write import import_results
 from annotation.importing.layouts import RESULT_LAYOUTS
 from annotation.importing.reports import records, write
+from annotation.importing.reports.records import Parsed
 from annotation.people.principals import Principal, local_admin
 from annotation.planning.slots import apply_plan, make_plan
 from annotation.protocol import Protocol, parse_protocol
 from annotation.shown_texts.prepare import Prepared
 from annotation.work.open_and_close import reveal
-from app.reproducing import public_files, simulating
+from app.reproducing import simulating
 from app.reproducing.recipes import Part, Recipe, ResultsSource, protocol_text
 from db.connect import transaction
 from db.tables import Study
+from plain.counting import counted
 
 SEED = 7
 Advance = Callable[[int, int], None]
@@ -67,13 +73,13 @@ def _make(session: orm.Session, public: Public, part: Part) -> frozenset[str]:
     """Write one part; returns whose answers were invented."""
     text = protocol_text(part)
     protocol = parse_protocol(text)
-    labels = public_files.answers_at(part.people.labels, public.folder, public.tree, public.systems)
+    labels = answers_at(part.people.labels, public.folder, public.tree, public.systems)
     simulated = public.simulate and not labels and part.people.annotators > 0
     study = studies.init_study(session, part.study, text, SEED, is_simulated=simulated)
     admin = local_admin(study)
     _reports(session, admin, public, part, protocol)
     _items(session, admin, public, part, protocol)
-    for path, system in public_files.answers_at(part.judges, public.folder, public.tree, public.systems):
+    for path, system in answers_at(part.judges, public.folder, public.tree, public.systems):
         _answers(session, admin, public, part, part.judges, path, system, "judge-results", protocol)
     for path, system in labels:
         _answers(session, admin, public, part, part.people.labels, path, system, "labels", protocol)
@@ -96,7 +102,7 @@ def _reports(session: orm.Session, admin: Principal, public: Public, part: Part,
 def _items(session: orm.Session, admin: Principal, public: Public, part: Part, protocol: Protocol) -> None:
     """Its probes, or every pair or report; nobody is asked, so that no slot is made."""
     if part.probes:
-        probes = public_files.read_part_probes(part, protocol, public.folder, public.tree)
+        probes = read_part_probes(part, protocol, public.folder, public.tree)
         came = import_probes(session, admin, probes, layout=part.probes, source=str(public.folder))
         public.came.append(f"{part.study}: {came.lines()[0]}")
     else:
@@ -130,3 +136,73 @@ def _simulate(session: orm.Session, admin: Principal, study: Study, part: Part, 
     options = ResultOptions(paired=protocol.task_type == "pairwise_choice", probe=protocol.answers.probe or "")
     import_results(session, admin, rows, kind="labels", layout="labels", source="simulated", options=options)
     return frozenset({"human": "people", "judge": "judge"}[row.kind] for row in rows.rows)
+
+
+def read_tree(recipe: Recipe, folder: Path) -> tuple[Path, Parsed]:
+    """The reports among the public files. Raises ImportingError, one sentence, unless they are there and whole."""
+    if not folder.is_dir():
+        raise ImportingError(f"{folder}: no such folder; give a clone or download of {recipe.title}'s public files")
+    tree = layouts.tree_of(recipe.layout, folder)
+    try:
+        parsed = layouts.LAYOUTS[recipe.layout].read(tree, "utf-8")
+    except ImportingError as error:
+        why = f"no public files of {recipe.title}{_other(recipe, folder)}"
+        raise ImportingError(f"{folder}: {why}: {_first(error.problems)}") from None
+    if parsed.problems:
+        raise ImportingError(f"{folder}: the files of {recipe.title} are not whole: {_first(parsed.problems)}")
+    if not parsed.reports:
+        raise ImportingError(
+            f"{folder}: no report of {recipe.title} is there; expected {layouts.LAYOUTS[recipe.layout].looks_like}"
+        )
+    return tree, parsed
+
+
+def _first(problems: Sequence[str]) -> str:
+    more = f" (and {counted(len(problems) - 1, 'problem')} more)" if len(problems) > 1 else ""
+    return problems[0].splitlines()[0] + more
+
+
+def _other(recipe: Recipe, folder: Path) -> str:
+    """What the folder looks like instead, if it looks like one of the other layouts."""
+    try:
+        layout = layouts.propose(folder)[0]
+    except ImportingError:
+        return ""
+    return "" if layout == recipe.layout else f" (it looks like {layouts.LAYOUTS[layout].looks_like})"
+
+
+def answers_at(
+    source: ResultsSource | None, folder: Path, tree: Path, systems: Sequence[str]
+) -> list[tuple[Path, str]]:
+    """Where answers lie, and whose reports they judge ("": their files say it); none where no such file is there."""
+    if source is None:
+        return []
+    roots = [root / name for root in (folder, tree) for name in source.folders]
+    root = next((one for one in roots if _holds(one, source.pattern)), None)
+    if root is None:
+        return []
+    if not source.each_system:
+        return [(root, "")]
+    return [(root / name, name) for name in systems if _holds(root / name, source.pattern)]
+
+
+def _holds(folder: Path, pattern: str) -> bool:
+    return folder.is_dir() and next(folder.rglob(pattern), None) is not None
+
+
+def read_part_probes(part: Part, protocol: Protocol, folder: Path, tree: Path) -> ParsedProbes:
+    """The claims or facts of a part. Raises ImportingError, the first problem of them all."""
+    roots = [root / name for name in part.probes_from for root in (folder, tree)]
+    root = next((one for one in roots if one.is_dir()), tree)
+    sources = next(
+        (one / part.sources for one in (folder, tree) if part.sources and (one / part.sources).is_dir()), None
+    )
+    answers = protocol.answers
+    options = ProbeOptions(
+        kind=answers.probe or "", context=answers.context, answers=tuple(label.id for label in answers.labels),
+        sources=sources,
+    )  # fmt: skip
+    parsed = layouts.PROBE_LAYOUTS[part.probes].read(root if part.probes_from != (".",) else tree, options)
+    if parsed.problems:
+        raise ImportingError(_first(parsed.problems))
+    return parsed

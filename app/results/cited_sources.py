@@ -12,8 +12,14 @@ from annotation.designs.pairing import EVIDENCE
 from annotation.errors import AnnotationError
 from annotation.files.folders import match
 from annotation.leaks.reference_leakage import earliest_date, is_page, quoted_share
-from annotation.source_lists.cited_works import Work, addresses_in, cited_works, is_known_by_address, matched
-from annotation.source_lists.wanted_references import read_wanted
+from annotation.source_lists.cited_works import (
+    Work,
+    addresses_in,
+    cited_works,
+    is_known_by_address,
+    matched,
+    read_wanted,
+)
 from annotation.studies import find_study
 from app.settings import database
 from db.connect import reading

@@ -1,5 +1,7 @@
 """Reports, probes, agreed answers, and labels made elsewhere come in."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -9,7 +11,6 @@ import typer
 
 from annotation.errors import AnnotationError, ImportingError
 from app.commands.completing import among
-from app.commands.items import evidence
 from app.commands.opening import find_study, local_admin, opened, protocol_of, reading, transaction
 from app.commands.people import packets
 from app.commands.printing import JSON, STUDY, DryRun, ending, print_json, progress_bar, say, say_next
@@ -30,7 +31,7 @@ def add_to(app: typer.Typer) -> None:
     imports.command("labels")(import_labels)
     imports.command("judge-results")(import_judge_results)
     imports.command("gold")(import_gold)
-    imports.command("evidence")(evidence.import_evidence)
+    imports.command("evidence")(import_evidence)
     imports.command("ballots")(packets.import_ballots)
     app.add_typer(imports, name="import")
 
@@ -309,6 +310,49 @@ def _import(
             outcome = import_results(
                 session, local_admin(find_study(session, study)), results, kind=kind, layout=layout, source=str(path),
                 options=options, revise=revise,
+            )  # fmt: skip
+            if dry_run:
+                raise DryRun
+    say(outcome, as_json, None if dry_run else engine, study)
+
+
+def import_evidence(
+    path: Path = typer.Argument(..., help="The folder that holds TOPIC/FILE, or datasets_en/TOPIC/FILE."),
+    study: str = STUDY,
+    leave_out: list[str] = typer.Option([], help="Files that fit this pattern, such as '*128k*', repeatable."),
+    encoding: str = typer.Option("utf-8", help="Your decision, stored; never guessed."),
+    new_version: bool = typer.Option(False, help="Accept changed files as new versions."),
+    dry_run: bool = typer.Option(False, help="Check and report; write nothing."),
+    as_json: bool = JSON,
+) -> None:
+    """Read the files of each task, shown beside its reports.
+
+    People and judges have them before them, where the protocol rates reports with answers.paired_view = "evidence".
+    Text, Markdown, CSV, Excel, JSON and documents are shown whole, one below the other, pictures by their names alone.
+    They are prepared as the reports are, and the hash of what was shown is on each label. Import them before pairs are
+    planned.
+
+    Example: calipers import evidence DR3-Eval --study dr3 --leave-out '*128k*'
+    """
+    from annotation.files.folders import refuse_ways_out
+    from annotation.importing.reports.evidence import read_evidence, topics_to_show
+    from annotation.importing.reports.write import import_reports, prepare_all, refuse_reports
+
+    options = {"encoding": encoding, "leave_out": leave_out}
+    with ending(as_json):
+        refuse_ways_out(path)
+        engine = opened()
+        with reading(engine) as session, progress_bar("preparing evidence") as advance:
+            row = find_study(session, study)
+            admin = local_admin(row)
+            parsed = read_evidence(path, topics_to_show(session, row), leave_out, encoding)
+            refuse_reports(session, admin, parsed, allow_empty=True, allow_missing=True, new_version=new_version)
+            ready = prepare_all(session, admin, parsed, advance)
+        with transaction(engine) as session:
+            outcome = import_reports(
+                session, local_admin(find_study(session, study)), parsed, layout="evidence",
+                source=str(path), allow_empty=True, allow_missing=True, new_version=new_version, options=options,
+                prepared_texts=ready,
             )  # fmt: skip
             if dry_run:
                 raise DryRun

@@ -33,7 +33,7 @@ def reproduce(
     Example: calipers reproduce dr3_eval DR3-Eval --out tables --simulate
     """
     from app.commands.results.terminal import print_one
-    from app.reproducing import bringing_in, public_files, recipes, reporting_parts, standing
+    from app.reproducing import bringing_in, recipes, reporting_parts, standing
     from app.reproducing.own_sums import own_sums
     from exports.as_json import as_json as json_of
     from exports.pack import FORMATS
@@ -41,7 +41,7 @@ def reproduce(
     recipe = recipes.read_recipe(name)
     if (out / DATABASE).exists():
         raise AnnotationError("not_new", f"{out / DATABASE} is there, of an earlier run; name a new folder with --out")
-    tree, parsed = public_files.read_tree(recipe, folder)
+    tree, parsed = bringing_in.read_tree(recipe, folder)
     out.mkdir(parents=True, exist_ok=True)
     public = bringing_in.Public(recipe, folder, tree, parsed, simulate)
     with own_database(out / DATABASE), printing.working(f"reproducing {recipe.title}") as advance:

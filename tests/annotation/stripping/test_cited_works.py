@@ -11,8 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.errors import ImportingError
-from annotation.source_lists.cited_works import Work, cited_works, is_known_by_address, joined, key_of, matched
-from annotation.source_lists.wanted_references import read_wanted
+from annotation.source_lists.cited_works import (
+    Work,
+    cited_works,
+    is_known_by_address,
+    joined,
+    key_of,
+    matched,
+    read_wanted,
+)
 
 LISTED = (
     Work(frozenset({"doi:10.1109/itsc.2022.99"}), (), "TidalSet: A 4D tide dataset for harbour pilots"),

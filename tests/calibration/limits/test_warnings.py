@@ -15,7 +15,7 @@ from calibration.remarks import Reason, told, undefined
 from calibration.results import CalibrationSettings
 from calibration.study.joining import Answers, study_of
 from calibration.study.label_scores import LabelScores
-from calibration.warnings import cautions, comparison_cautions, judge_cautions, sample_cautions
+from calibration.warnings import cautions, comparison_cautions, sample_cautions
 from tests.calibration.limits.made import estimate
 
 PLAIN = CalibrationSettings()
@@ -247,9 +247,9 @@ def test_labels_are_nested_from_a_design_effect_of_one_and_a_half_or_two_a_clust
     deff: float, n: list[int], warned: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes = np.array(n, float)
-    monkeypatch.setattr(judge_cautions, "agreement_by_cluster", lambda *_: (sizes, sizes))
-    monkeypatch.setattr(judge_cautions, "effective_of_sums", lambda *_: Made(deff=deff, icc=0.1, n_eff=1.0))
-    assert bool([*judge_cautions.nested_labels(None, Made(rater="j"))]) == warned
+    monkeypatch.setattr(cautions, "agreement_by_cluster", lambda *_: (sizes, sizes))
+    monkeypatch.setattr(cautions, "effective_of_sums", lambda *_: Made(deff=deff, icc=0.1, n_eff=1.0))
+    assert bool([*cautions.nested_labels(None, Made(rater="j"))]) == warned
 
 
 def answers(*units: int, label: int = 0) -> Answers:
@@ -262,9 +262,9 @@ def test_only_labels_that_the_judge_answered_too_are_compared_or_dropped_as_ties
     study: Any = Made(
         clusters=range(2), labels=("tie", "A"), units=2, unit_cluster=np.array([0, 1]), annotators=[answers(0, 1)]
     )
-    agree, n = judge_cautions.agreement_by_cluster(study, answers(0))
+    agree, n = cautions.agreement_by_cluster(study, answers(0))
     assert (agree.tolist(), n.tolist()) == ([1, 0], [1, 0])
-    assert judge_cautions._tied(study, answers(0)) == 1
+    assert cautions._tied(study, answers(0)) == 1
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_more_than_five_percent_without_a_row_are_a_loss_of_the_join_and_less_th
     frame["criterion"], frame["label"], frame["cluster_id"] = "c", "A", frame["item_id"]
     lost = (frame["rater_id"] == "j") & (frame["item_id"] < f"i{unasked:03}")
     study = study_of(frame[~lost], PLAIN)
-    assert codes(judge_cautions.lost_answers(study, study.judges[0], PLAIN)) == expected
+    assert codes(cautions.lost_answers(study, study.judges[0], PLAIN)) == expected
 
 
 def test_scores_that_are_joined_with_preferences_lose_no_row_of_people() -> None:
@@ -288,7 +288,7 @@ def test_scores_that_are_joined_with_preferences_lose_no_row_of_people() -> None
     frame = pd.DataFrame(rows, columns=["item_id", "criterion", "rater_id", "rater_kind", "label"])
     study = study_of(frame.assign(cluster_id=frame["item_id"]), PLAIN)
     assert study.kinds == {"c": "pairwise", "clarity": "rating"}
-    assert codes(judge_cautions.lost_answers(study, study.judges[0], PLAIN)) == []
+    assert codes(cautions.lost_answers(study, study.judges[0], PLAIN)) == []
 
 
 @pytest.mark.parametrize(("within", "warned"), [(0.1, False), (0.15, True), (0.05, False), (0.25, True)])
@@ -297,7 +297,7 @@ def test_pooled_and_stratified_kappa_more_than_a_tenth_apart_are_told(within: fl
         estimate(name, value, "j", "each_annotator")
         for name, value in (("cohen_kappa", 0.0), ("stratified_kappa", within))
     ]
-    assert bool([*judge_cautions.constant_answers(Made(rater="j"), own, None)]) == warned
+    assert bool([*cautions.constant_answers(Made(rater="j"), own, None)]) == warned
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ def test_a_constant_answer_is_beaten_above_its_own_value_and_skewed_from_ninety_
     found: Any = Made(
         outcome="cannot_tell", note=note, value=value, bound=bound, p_adjusted=np.nan, judge="j", can_be_shown=True
     )
-    assert codes(judge_cautions._no_better_than_constant(found)) == expected
+    assert codes(cautions._no_better_than_constant(found)) == expected
 
 
 @pytest.mark.parametrize(("copied", "of", "warned"), [(2, 10, True), (1, 10, False), (1, 5, True), (1, 6, False)])

@@ -233,8 +233,10 @@ def test_the_planner_shows_topics_at_random_and_drawn_beside_each_other_with_the
     engine_here: Engine, priced_judges: int
 ) -> None:
     screen = page(engine_here, priced_judges, "planner")
-    assert "Topics drawn where they say most" not in shown(screen)  # of 50 topics none is spared
-    screen.slider(key="plan_topics").set_value(500)
+    assert screen.slider(key="plan_topics_True").value == 160  # twice the pilot's
+    drawn(screen.slider(key="plan_topics_True").set_value(5).run())
+    assert "Topics drawn where they say most" not in shown(screen)  # of 5 topics none is spared
+    screen.slider(key="plan_topics_True").set_value(500)
     screen.number_input(key="plan_minutes").set_value(30.0)
     drawn(screen.number_input(key="plan_rate").set_value(15.0).run())
     table = shown(screen).split("Topics drawn where they say most")[1]

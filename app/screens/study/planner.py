@@ -85,7 +85,8 @@ def _goals(settings: CalibrationSettings, pilot: Pilot | None) -> tuple[Goals, i
     power = st.slider("Power", 50, 95, 80, 5, format="%d %%", key="plan_power") / 100
     tried = st.slider("Judges tried", 1, 20, min(20, pilot.tried) if pilot else 1, key=f"plan_tried_{bool(pilot)}")
     looks, any_time = _looks(settings)
-    topics = st.slider("Topics one could have", 5, 500, 50, 5, key="plan_topics")
+    start = 50 if pilot is None else min(500, max(50, 10 * round(pilot.scores.pilot / 5)))  # twice the pilot's
+    topics = st.slider("Topics one could have", 5, 500, start, 5, key=f"plan_topics_{bool(pilot)}")
     return Goals(half_width, margin, difference, settings.level, power, tried, looks, any_time), topics
 
 

@@ -1,9 +1,10 @@
 """Are planted biases found, and absent ones not? Judges are simulated with known biases, so the truth is known.
 
-`python benchmarks/bias.py` makes studies (topics whose labels share their difficulty; people and a judge who see the
-truth with some probability; a judge that takes the first, the longer or its own family's report regardless of it with
-another), asks the bias functions of `calibration` as a report does, prints how often each said found, not_found and
-cannot_tell beside what is promised, and exits with 1 when a promise is broken. Some minutes.
+`python benchmarks/bias.py [STUDIES]` makes 200 studies of each kind, or so many (topics whose labels share their
+difficulty; people and a judge who see the truth with some probability; a judge that takes the first, the longer or its
+own family's report regardless of it with another), asks the bias functions of `calibration` as a report does, prints
+how often each said found, not_found and cannot_tell beside what is promised, and exits with 1 when a promise is broken.
+Some minutes.
 """
 
 from __future__ import annotations
@@ -287,4 +288,4 @@ def main(studies: int = 200) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*map(int, sys.argv[1:])))

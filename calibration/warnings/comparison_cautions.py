@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from calibration.agreement.catalogue import METRICS
 from calibration.arithmetic import closed_forms, tails
 from calibration.arithmetic.columns import Codes, tally
 from calibration.choosing.choice import Choice
@@ -25,6 +26,7 @@ from calibration.study.joining import Mask, Study, scale_of
 from calibration.study.label_scores import LabelScores, label_scores
 from calibration.systems.ranking import FEW_SYSTEMS, systems_of
 from calibration.table.verdicts import BOTH_ORDERS
+from calibration.totals.total_scores import MEAN
 
 UNSHARED = 0.95
 
@@ -64,7 +66,8 @@ def system_cautions(estimates: Sequence[Estimate]) -> Iterator[ReportWarning]:
             found.append((systems_of(one), one))
     if found:
         few, one = min(found, key=lambda pair: pair[0])
-        text = f"{one.statistic} of {one.rater} and {one.reference} is {one.value:.2f} over {few} systems"
+        text = f"{_title(one.statistic)} of the systems by {_words(one.rater)} and by {_words(one.reference)} is "
+        text += f"{one.value:.2f} over {few} systems"
         text += f" (one of {len(found)} such)" if len(found) > 1 else ""
         text += f", fewer than {FEW_SYSTEMS}: say that it is over systems, and never compare it with a correlation "
         text += "over reports"
@@ -87,7 +90,7 @@ def reference_cautions(estimates: Sequence[Estimate], judges: Collection[str]) -
         if one.rater not in judges or one.rater in told or not unlike:
             continue
         told.add(one.rater)
-        text = f"{one.rater} has {one.statistic} {one.value:.3f} with {_words(one.reference)}"
+        text = f"{one.rater}: {_title(one.statistic)} {one.value:.3f} with {_words(one.reference)}"
         text += f", people {people[one.statistic]:.3f} with each other" if one.statistic in people else ""
         text += ": a majority is easier to agree with (a judge exactly as good as a person of .745 scores .807 against "
         text += "three); set the judge beside leave_one_out_ceiling, on identical references"
@@ -171,8 +174,20 @@ def _unpaired(scores: LabelScores, settings: CalibrationSettings) -> Iterator[Re
             yield from unpaired_judges(pair)
 
 
-def _words(reference: str) -> str:
-    return "the majority of the annotators" if reference == "majority" else "the other annotators"
+NAMED = {
+    "majority": "the majority of the annotators", "others": "the other annotators", "each_annotator": "the annotators",
+    MEAN: "the mean of the annotators",
+}  # fmt: skip
+
+
+def _words(rater: str) -> str:
+    return NAMED.get(rater, rater)
+
+
+def _title(statistic: str) -> str:
+    """`Kendall's τ-b` of `aggregate_kendall_tau_b_systems`: what the longest name in it is called."""
+    inside = {one.name: one.title for one in METRICS if one.name in statistic}
+    return inside[max(inside, key=len)]
 
 
 def _points(value: float) -> str:

@@ -120,7 +120,7 @@ def test_6_unlike_references() -> None:
     people, judge = estimate("each_annotator", "others", 0.745), estimate("judge", "majority", 0.807)
     (one,) = reference_cautions([people, judge], ["judge"])
     assert (one.code, one.rater) == ("unlike_references", "judge")
-    assert "percent_agreement 0.807 with the majority of the annotators, people 0.745 with each other" in one.text
+    assert ": Agreement 0.807 with the majority of the annotators, people 0.745 with each other" in one.text
     assert not list(reference_cautions([judge], ["judge"]))
     assert not list(reference_cautions([people, estimate("judge", "each_annotator", 0.745)], ["judge"]))
 
@@ -199,7 +199,7 @@ def test_10_thin_rater_pairs() -> None:
 
 def test_10_few_systems() -> None:
     (text,) = told(drawn_study(topics=6), "few_systems")
-    assert text.startswith("kendall_tau_b_systems of each_annotator and judge-x is ")
+    assert text.startswith("Kendall's τ-b of the systems by the annotators and by judge-x is ")
     assert "over 3 systems" in text
     assert "(one of 2 such), fewer than 10" in text
     assert not told(drawn_study(topics=2, systems="abcdefghij"), "few_systems")

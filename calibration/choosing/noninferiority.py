@@ -143,7 +143,7 @@ def _claims(
     plan: ComparisonPlan,
     advise: bool,
 ) -> tuple[Claim, ...]:
-    steps, out = _steps(np.array([test.p for test in tests])), []
+    steps, out = holm_steps(np.array([test.p for test in tests])), []
     for judge, own, test, p, step in zip(judges, rows, tests, gap_test.adjusted(tests), steps, strict=True):
         outcome, needed = _claimed(test, float(p), plan), None
         if advise and outcome == "cannot_tell":
@@ -164,7 +164,7 @@ def _claimed(test: gap_test.NonInferiority, p_adjusted: float, plan: ComparisonP
     return "non_inferior" if p_adjusted < 1 - plan.level else "cannot_tell"
 
 
-def _steps(p: Array) -> Array:
+def holm_steps(p: Array) -> Array:
     """By how much Holm multiplies each p: the level at which it is tested once the smaller ones are rejected.
 
     Equal ones get the larger step, as in the adjusted p: which judge is named first decides nothing.

@@ -37,16 +37,14 @@ def power(
 
     Undefined: fewer than 2 pairs, or no spread. Julious 2004.
     """
-    if pairs < 2 or not sd_of_pair_differences > 0:
-        return math.nan
-    shift = (margin - difference) * math.sqrt(pairs) / sd_of_pair_differences
-    return float(tails.NoncentralT.sf(tails.Student.ppf(level, pairs - 1), pairs - 1, shift))
+    return claim_power(pairs, sd_of_pair_differences, margin, difference, level, None)
 
 
-def claim_power(pairs: int, sd: float, margin: float, gap: float, level: float, like: Gap) -> float:
+def claim_power(pairs: int, sd: float, margin: float, gap: float, level: float, like: Gap | None) -> float:
     """`power` of the test that `gap_law` describes, whose error reckons with faults that were not seen.
 
-    `like`: a gap whose items and clusters differ as those of the study will. Its law is taken to be t.
+    `like`: a gap whose items and clusters differ as those of the study will; None: no such faults. Its law is taken to
+    be t.
     """
     if pairs < 2 or not sd > 0:
         return math.nan
@@ -54,9 +52,9 @@ def claim_power(pairs: int, sd: float, margin: float, gap: float, level: float, 
     return float(tails.NoncentralT.sf(t * _wider(like, pairs), pairs - 1, shift))
 
 
-def _wider(like: Gap, pairs: int) -> float:
+def _wider(like: Gap | None, pairs: int) -> float:
     """What faults that may not have been seen do to the error, fewer with more clusters."""
-    return math.sqrt(1 + like.unseen * like.clusters / pairs)
+    return math.sqrt(1 + like.unseen * like.clusters / pairs) if like else 1.0
 
 
 def at_least(needed: Needed, fewest: int) -> Needed:

@@ -1,6 +1,7 @@
 """What a pilot tells about topics: how far a judge's agreement varies between them, and what a pair takes and costs."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,9 +10,11 @@ import pandas as pd
 import scipy
 
 from calibration.arithmetic import closed_forms, columns
+from calibration.choosing.noninferiority import holm_steps
 from calibration.errors import CalibrationError
 from calibration.estimates import Estimate
 from calibration.inference import bootstrap, compare
+from calibration.inference.gap_test import Rule, from_sums, gap_sums
 from calibration.remarks import Reason, Remark, remarks_of
 from calibration.settings import CalibrationSettings
 from calibration.sizing.draw_gain import expected_deviation
@@ -37,6 +40,7 @@ class Pilot:
     difference: Spread  # of the judge - the other judge
     other: str  # that judge: of all others the one whose difference varies most; "" if there is none
     tried: int  # judges in the pilot
+    step: int  # by what Holm divides the error of its claim, judges with a smaller p being adequate already
     pairs_per_topic: float
     labels_per_pair: float  # judge's answers compared: criteria times annotators
     annotators_per_pair: float
@@ -75,15 +79,15 @@ def pilot_of(
         raise CalibrationError("unknown_rater", f"{judge} is compared with itself; name two judges")
     against, difference = _difference(study, rows, judge, other)
     agreement, icc, variance = _agreement(rows, judge, settings)
-    answers = next(one for one in study.judges if one.rater == judge)
+    gaps = {one.rater: _gap(study, one, settings) for one in study.judges}
     told = {
         (answering_estimate.statistic, answering_estimate.rater): answering_estimate
         for answering_estimate in answering.answering_estimates(study, settings)
     }
     return Pilot(
         judge, agreement, icc, variance, _foreseen(study, spreads[judge], rows.judges[judge], rows.clusters),
-        _gap(study, answers, settings), difference, against,
-        len(study.judges), *_layout(study, rows, judge), told.get(("seconds_per_item", "each_annotator")),
+        gaps[judge], difference, against, len(study.judges), _step(gaps, judge, settings),
+        *_layout(study, rows, judge), told.get(("seconds_per_item", "each_annotator")),
         told.get(("cost_per_item", "each_annotator")), told.get(("cost_per_item", judge)),
         told.get(("cost_per_item", against)),
     )  # fmt: skip
@@ -165,8 +169,15 @@ def _gap(study: Study, judge: Answers, settings: CalibrationSettings) -> Spread:
         return unknown_spread("one_annotator")
     group = Group(study.criteria, "all", "all", np.ones(study.units, dtype=bool))
     rows = left_out.left_out_scores(study, group, scale, judge, settings, missing_as_wrong=True)
-    scores = rows.human - rows.judge
-    return _foreseen(study, spread_of(scores, rows.cluster), scores, rows.cluster)
+    scores, code = rows.human - rows.judge, np.unique(rows.cluster, return_inverse=True)[1].astype(np.intp)
+    found = replace(spread_of(scores, code), sums=gap_sums(scores, code, rows.unit))
+    return _foreseen(study, found, scores, rows.cluster)
+
+
+def _step(gaps: Mapping[str, Spread], judge: str, settings: CalibrationSettings) -> int:
+    rule = Rule(settings.margin, settings.level, settings.min_clusters, settings.resamples, settings.seed)
+    p = [from_sums([gap.sums], rule)[0].p if gap.sums else math.nan for gap in gaps.values()]
+    return int(holm_steps(np.array(p))[[*gaps].index(judge)])
 
 
 def _foreseen(study: Study, spread: Spread, scores: closed_forms.Array, clusters: columns.Codes) -> Spread:

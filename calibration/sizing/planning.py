@@ -8,7 +8,7 @@ topics decide as often as planned is tried on simulated studies, by the rule tha
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 
 import numpy as np
@@ -16,10 +16,12 @@ import numpy.typing as npt
 import scipy
 
 from calibration.arithmetic import closed_forms, tails
+from calibration.arithmetic.columns import Codes
 from calibration.errors import CalibrationError
+from calibration.inference import deciding
 from calibration.inference.compare import paired_difference
 from calibration.inference.deciding import MOST, POWER, TINY, Needed, clusters_without_spread, power
-from calibration.inference.gap_test import DRAWS, GROUPS, RESAMPLES, gap_of, gap_sums, laws
+from calibration.inference.gap_test import DRAWS, FEWEST, GROUPS, RESAMPLES, GapSums, gap_of, gap_sums, laws
 
 CAUTION = 0.8  # one-sided confidence that the true spread is no larger than the cautious one. Browne 1995
 
@@ -38,6 +40,7 @@ class Spread:
     pilot: int = 0  # topics seen; 0: assumed
     note: str = ""  # why mean or sd is nan
     expected: closed_forms.Array = field(default_factory=lambda: np.empty(0))  # shape (topics,) or (0,)
+    sums: GapSums | None = None  # of the pilot's labels, by which the test is redone; None: a mean a topic is known
 
     @property
     def cautious_sd(self) -> float:
@@ -158,8 +161,9 @@ def needed_for_claim(
     """The fewest topics with power `wanted` to show a judge non-inferior, if the true gap is `spread.mean`, at least 0.
 
     `spread`: of reference - candidate. `tried`: judges tested; the first of Holm's steps then has level
-    1 - (1 - level) / tried. None: `gap_reaches_margin`, the note of `spread`, or `too_many`. Julious 2004. Raises
-    `margin_missing` and `bad_number`.
+    1 - (1 - level) / tried. Of a pilot's labels it is the number that `clusters_needed` gives. No fewer than the 12
+    topics below which nothing is decided. None: `gap_reaches_margin`, the note of `spread`, or `too_many`. Julious
+    2004. Raises `margin_missing` and `bad_number`.
     """
     if not margin > 0:
         raise CalibrationError("margin_missing", f"the margin is {margin:g}; fix one above 0 before results are seen")
@@ -173,7 +177,9 @@ def needed_for_claim(
     if spread.sd <= TINY:
         least = clusters_without_spread(gap, margin, strict) if margin < 1 else 2
         return _fewest(spread, lambda count: count >= least)
-    return _fewest(spread, lambda count: power(count, spread.sd, margin, gap, strict) >= wanted)
+    like = None if spread.sums is None else gap_of(spread.sums)
+    found = _fewest(spread, lambda count: deciding.claim_power(count, spread.sd, margin, gap, strict, like) >= wanted)
+    return deciding.at_least(found, FEWEST)
 
 
 def needed_to_tell_apart(
@@ -269,29 +275,34 @@ def confirmed(
 ) -> tuple[Needed, float]:
     """`needed_for_claim` tried out: 400 studies of topics drawn from `spread`, decided as by `non_inferiority`.
 
+    A pilot's topics are drawn with all their labels: of their means alone the test knows less, and asks for more.
+
     They share their resamples, of which there are as many as the level needs, at least 999. By t with the same error,
     in the place of the resampled law, above 1,000 topics and for levels that no p of 9,999 resamples reaches.
     Where fewer than `wanted` - .03 of them are non-inferior, topics grow by a twentieth and are tried again. Returns
     the number and the share of studies, nan where there is none or it is above 20,000.
     """
-    error = (1 - level) / tried
+    error, shift = (1 - level) / tried, needed.gap - spread.mean
+    sums = gap_sums(spread.topics, np.arange(len(spread.topics))) if spread.sums is None else spread.sums
+    if spread.sums is not None and len(sums.labels) > 1:  # as `spread.topics`: they vary as the population does
+        mean, wider = sums.labels * spread.mean, math.sqrt(len(sums.labels) / (len(sums.labels) - 1))
+        sums = replace(sums, gaps=mean + wider * (sums.gaps - mean))
 
-    def decided(studies: Sequence[closed_forms.Array]) -> Mask:
-        return _uppers(studies, error) < margin
+    def decided(studies: Sequence[Codes]) -> Mask:
+        drawn = [GapSums(*(getattr(sums, each.name)[study] for each in fields(sums))) for study in studies]
+        return _uppers(drawn, error) + shift < margin
 
     return _grown(needed, spread, decided, wanted, seed)
 
 
-def _uppers(studies: Sequence[closed_forms.Array], error: float) -> closed_forms.Array:
+def _uppers(sums: Sequence[GapSums], error: float) -> closed_forms.Array:
     """The upper bound of each study's gap, shape (studies,); all have as many topics."""
-    code = np.arange(len(studies[0]))
-    sums = [gap_sums(study, code) for study in studies]
-    gaps = [gap_of(one) for one in sums]
+    topics, gaps = len(sums[0].labels), [gap_of(one) for one in sums]
     value, se = (np.array([getattr(gap, name) for gap in gaps]) for name in ("value", "se"))
     draws = min(RESAMPLES, max(DRAWS, math.ceil(DRAWS_BEYOND / error)))
-    if len(code) > GROUPS or error * (draws + 1) < 2:
-        return np.asarray(value + _t_quantile(1 - error, len(code)) * se)
-    spread = np.flatnonzero(se > 0)
+    if topics > GROUPS or error * (draws + 1) < 2:
+        return np.asarray(value + _t_quantile(1 - error, topics) * se)
+    spread = [int(at) for at in np.flatnonzero(se > 0)]
     value[spread] = [law.upper(error) for law in laws([sums[at] for at in spread], [gaps[at] for at in spread], draws)]
     return value
 
@@ -300,11 +311,11 @@ def confirmed_apart(
     needed: Needed, spread: Spread, level: float = 0.95, wanted: float = POWER, tried: int = 2, seed: int = 0
 ) -> tuple[Needed, float]:
     """The same for `needed_to_tell_apart`, decided by `paired_difference`."""
-    strict = (1 - level) / comparisons(tried)
+    strict, centred = (1 - level) / comparisons(tried), spread.topics + (needed.gap - spread.mean)
 
-    def decided(studies: Sequence[closed_forms.Array]) -> Mask:
+    def decided(studies: Sequence[Codes]) -> Mask:
         none, code = np.zeros(len(studies[0])), np.arange(len(studies[0]))
-        found = [paired_difference(study, none, code, level) for study in studies]
+        found = [paired_difference(centred[study], none, code, level) for study in studies]
         return np.array([one.value > 0 and one.p < strict for one in found])
 
     return _grown(needed, spread, decided, wanted, seed)
@@ -316,16 +327,17 @@ def _t_quantile(p: float, clusters: int) -> float:
 
 
 def _grown(
-    needed: Needed, spread: Spread, decided: Callable[[Sequence[closed_forms.Array]], Mask], wanted: float, seed: int
+    needed: Needed, spread: Spread, decided: Callable[[Sequence[Codes]], Mask], wanted: float, seed: int
 ) -> tuple[Needed, float]:
+    """`decided`: which studies are, by the places of their topics among those of `spread`."""
     if needed.clusters is None or spread.sd <= TINY:
         return needed, math.nan
     rng, count = np.random.default_rng(seed), needed.clusters
-    centred = spread.topics + (needed.gap - spread.mean)
+    among = len(spread.topics)
     while count <= SIMULATED_UP_TO:
-        share = float(decided([rng.choice(centred, count) for _ in range(STUDIES)]).mean())
+        share = float(decided([rng.integers(among, size=count) for _ in range(STUDIES)]).mean())
         if wanted - 3 * SLACK <= share < wanted:  # perhaps by chance: four times as many tell
-            more = float(decided([rng.choice(centred, count) for _ in range(4 * STUDIES)]).mean())
+            more = float(decided([rng.integers(among, size=count) for _ in range(4 * STUDIES)]).mean())
             share = (share + 4 * more) / 5
         if share >= wanted - SLACK:
             return replace(needed, clusters=count, more=max(0, count - spread.pilot)), share

@@ -144,6 +144,7 @@ class Planned:
     cautious: int | None  # topics at the upper 80 % limit of the pilot's sd; for an interval, with assurance .8
     cost: Cost | None  # None where no number of topics is enough
     why: str  # why there is none, in words
+    formula: int | None = None  # of one look, before studies were simulated: what `calibrate` says of the pilot
     drawn: Drawn | None = None  # None: not known, or it takes all topics that one could have
 
 
@@ -253,8 +254,11 @@ def _interval(known: _Known, goals: Goals, prices: Prices) -> Planned:
 
 
 def _claim(known: _Known, goals: Goals, prices: Prices) -> Planned:
+    if known.pilot and goals.tried == known.pilot.tried:
+        goals = replace(goals, tried=known.pilot.step)
     wanted = goals.margin, goals.level, goals.power, goals.tried
-    once, simulated = planning.confirmed(planning.needed_for_claim(known.gap, *wanted), known.gap, *wanted)
+    formula = planning.needed_for_claim(known.gap, *wanted)
+    once, simulated = planning.confirmed(formula, known.gap, *wanted)
     strict = 1 - (1 - goals.level) / goals.tried
     # with looks the larger number has the power that one look has at its own
     reached = power(once.clusters or 0, known.gap.sd, goals.margin, once.gap, strict)
@@ -262,7 +266,8 @@ def _claim(known: _Known, goals: Goals, prices: Prices) -> Planned:
     safe = _with_looks(
         planning.needed_for_claim(replace(known.gap, sd=known.gap.cautious_sd), *wanted), known.gap, goals
     )
-    return _aim("non_inferior", goals.margin, found, reached, simulated, safe, _cost(found, known, prices))
+    aim = _aim("non_inferior", goals.margin, found, reached, simulated, safe, _cost(found, known, prices))
+    return replace(aim, formula=formula.clusters)
 
 
 def _with_looks(once: Needed, spread: planning.Spread, goals: Goals) -> Needed:

@@ -175,9 +175,12 @@ def _say(planned: StudyPlan, assumed: dict[str, float]) -> None:
             typer.echo(f"{words.aim_words(aim)}: no number of topics, {aim.why}.")
         elif not math.isnan(aim.simulated):
             topics = f"{aim.needed.clusters:,} topics"
-            typer.echo(
-                f"{words.aim_words(aim)}: shown in {words.percent(aim.simulated)} of studies simulated with {topics}."
+            shown = (
+                f"{words.aim_words(aim)}: shown in {words.percent(aim.simulated)} of studies simulated with {topics}"
             )
+            formula = aim.formula or aim.needed.clusters
+            less = f" ({formula:,} by the formula alone, by which calibrate goes)"
+            typer.echo(f"{shown}{less * (formula != aim.needed.clusters)}.")
     typer.echo("")
     if planned.at:
         at = planned.at

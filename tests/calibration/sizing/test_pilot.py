@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from calibration.calibrate import calibrate
-from calibration.choosing.noninferiority import ComparisonPlan, against_ceiling
+from calibration.choosing.choose import cheapest_adequate_judge
 from calibration.errors import CalibrationError
 from calibration.inference.bootstrap import cluster_se, effective_sample
 from calibration.results import CalibrationSettings
@@ -197,15 +197,16 @@ def test_the_assumed_plan_is_the_published_one():
     assert aims(three_pairs)["interval"] == 29  # three times the labels, four topics fewer
 
 
-def test_the_plan_asks_for_as_many_topics_as_the_judges_comparison_would():
-    frame = made_pairs(pairs=12, criteria=6, judges={"judge-x": 0.75})
-    pilot = pilot_of(frame)
-    plan = plan_from_pilot(pilot, Goals(margin=0.15))
-    from calibration.study.left_out import left_out_scores, pooled
-
-    study, group, scale = pooled(frame, CalibrationSettings())
-    rows = left_out_scores(study, group, scale, study.judges[0], CalibrationSettings(), missing_as_wrong=True)
-    claim = against_ceiling({"judge-x": rows}, ComparisonPlan(("judge-x",), ("all",), 0.15))[0]
-    assert pilot.gap.mean == pytest.approx(claim.test.difference.value)
-    if claim.needed is not None:
-        assert plan.aims[1].needed.clusters >= (claim.needed.clusters or 0)
+def test_the_plan_and_the_choice_ask_for_topics_by_one_formula_and_studies_may_only_add_to_it():
+    judges = {"judge-x": 0.86, "judge-y": 0.82, "judge-z": 0.78}
+    frame, settings = made_pairs(14, judges=judges, seed=2), CalibrationSettings(margin=0.08, resamples=999)
+    candidates = cheapest_adequate_judge(frame, settings).candidates
+    needed = {one.judge: one.clusters_needed for one in candidates if one.clusters_needed}
+    steps = {judge: pilot_of(frame, settings, judge).step for judge in needed}
+    assert sorted(steps.values()) == [1, 2, 3], "each at the level at which it is tested once others are shown"
+    for judge, topics in needed.items():
+        pilot = pilot_of(frame, settings, judge)
+        claim = plan_from_pilot(pilot, Goals(margin=0.08, tried=pilot.tried)).aims[1]
+        assert claim.formula == topics
+        assert claim.needed.clusters >= topics
+        assert claim.simulated >= 0.77

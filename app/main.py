@@ -1,22 +1,29 @@
 """The app as one ASGI application: Streamlit's pages and our own routes. Started by `calipers serve`."""
 
+import asyncio
 import gc
+import logging
 import os
 import socket
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from starlette.concurrency import run_in_threadpool
 
+from annotation.participation.personal_data import delete_names_due
 from app.logs import tell_no_words, write_logs
 from app.server.metrics import note_slow_query
 from app.server.routes import exception_handlers, middleware, routes, stop_in_good_order
 from app.settings import database, settings
-from db.connect import watch_queries
+from db.connect import transaction, watch_queries
+from db.errors import DatabaseError
 
+HOUR_S = 3600
+log = logging.getLogger("calipers")
 SWITCH_S = 0.0005  # a save gives the interpreter away at every statement, and would wait 5 ms for it beside a rendering
 
 
@@ -29,13 +36,30 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     send_at_once()
     sys.setswitchinterval(SWITCH_S)
     stop_in_good_order(settings().drain_s)
+    hourly = asyncio.create_task(delete_names_hourly())
     # Streamlit collects garbage after every run of a page: without what stays, which takes it a tenth of a second
     gc.collect()
     gc.freeze()
     yield
+    hourly.cancel()
 
 
 app = st.App("shell.py", routes=routes, middleware=middleware, exception_handlers=exception_handlers, lifespan=lifespan)
+
+
+async def delete_names_hourly() -> None:
+    """Names whose time is over go, whichever process looks first; where the database is away, an hour later."""
+    while True:
+        with suppress(DatabaseError):
+            await run_in_threadpool(_delete_names)
+        await asyncio.sleep(HOUR_S)
+
+
+def _delete_names() -> None:
+    with transaction(database()) as session:
+        gone = delete_names_due(session)
+    if gone:
+        log.info("names deleted", extra={"studies": len(gone), "names": sum(gone.values())})
 
 
 OPEN_FILES = Path("/dev/fd")

@@ -117,3 +117,12 @@ def test_only_an_admin_has_the_page_of_names(role: str, monkeypatch: pytest.Monk
     monkeypatch.setattr("streamlit.Page", lambda show, title, **kinds: title)
     monkeypatch.setattr("app.screens.evaluator._first", lambda principal: ["Choice"])  # asks the database
     assert ("People" in evaluator_pages(Principal(1, role), "a cookie")["Study"]) == (role == "admin")
+
+
+def test_what_is_stored_about_a_person_is_printed_and_names_are_deleted_one_or_all(study_id: int) -> None:
+    run("invite", "small", "Ada", "Ben")
+    assert json.loads(run("people", "small", "--record", "Ada").stdout)["person"][0]["handle"] == "Ada"
+    erased = run("people", "small", "--erase", "Ada", "--keep-names", "90").stdout
+    assert ("Ada" in erased, "annotator-01 (name deleted)" in erased, "Ben" in erased) == (False, True, True)
+    assert "1 name deleted" in run("people", "small", "--delete-names", "--keep-names", "none").stderr
+    run("people", "small", "--keep-names", "soon", exit_code=2)

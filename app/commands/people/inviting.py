@@ -88,6 +88,10 @@ def people(
     quota: str = typer.Option("", help="How many items each annotator may take: a number, equal or none."),
     name: str = typer.Option("", help="With --quota: of this person only."),
     pay: Path = typer.Option(None, help="Write hours and amounts to this new CSV file; names stand in it."),
+    record: str = typer.Option("", help="Print everything that is stored about this person, as JSON, for them."),
+    erase: str = typer.Option("", help="Take this person out and delete their name; labels keep the pseudonym."),
+    keep_names: str = typer.Option("", help="Delete names so many days after closing: a number of days, or none."),
+    delete_names: bool = typer.Option(False, "--delete-names", help="Delete the names of all who label, now."),
     links: bool = typer.Option(False, "--open-links", help="List the open links only."),
     as_json: bool = printing.JSON,
 ) -> None:
@@ -95,7 +99,7 @@ def people(
 
     Example: calipers people mystudy --pause "Ada"
     """
-    from annotation.participation import people_list, standing
+    from annotation.participation import people_list, personal_data, standing
     from annotation.people import links as open_links
     from annotation.people.links import revoke as revoke_links
     from annotation.people.sign_ins import sign_out_person
@@ -106,7 +110,7 @@ def people(
         admin = opening.local_admin(opening.find_study(session, study))
         for whom, act in (
             (revoke, revoke_links), (sign_out, sign_out_person), (pause, standing.pause), (resume, standing.resume),
-            (withdraw, standing.withdraw),
+            (withdraw, standing.withdraw), (erase, personal_data.erase_person),
         ):  # fmt: skip
             if whom:
                 act(session, admin, whom)
@@ -119,6 +123,13 @@ def people(
             open_links.revoke_open_link(session, admin, revoke_link)
         if quota:
             _set_quota(session, admin, quota, name)
+        if keep_names:
+            personal_data.keep_names(session, admin, _days(keep_names))
+        if delete_names:
+            typer.echo(f"{counted(personal_data.delete_names(session, admin), 'name')} deleted", err=True)
+        if record:
+            printing.print_json(personal_data.person_record(session, admin, record))
+            return
         listed, doors = people_list.list_people(session, admin), open_links.open_links(session, admin)
         paid = people_list.pay_lines(session, admin) if pay else []
     if pay:
@@ -137,6 +148,12 @@ def people(
         _print_people(listed)
     if doors:
         _print_open_links(doors)
+
+
+def _days(said: str) -> int | None:
+    if said != "none" and not said.isdecimal():
+        raise typer.BadParameter("--keep-names is a number of days, or none")
+    return None if said == "none" else int(said)
 
 
 def _set_quota(session: Session, admin: Principal, quota: str, name: str) -> None:

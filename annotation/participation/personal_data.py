@@ -1,0 +1,130 @@
+"""What is stored about one person, all of it; and names, which go when somebody asks or when their time is over.
+
+Labels stay, with their reasons: they are append-only, and under a pseudonym that then leads to nobody.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Select, orm, select
+
+from annotation.errors import AnnotationError
+from annotation.participation import people_list, standing
+from annotation.people import links, principals, sign_ins
+from annotation.studies import audit
+from db import people_tables, tables, types
+
+PERIOD = "keep_names"  # the audit line that says for how many days after closing; the newest counts
+DELETED = "delete_names"
+DAYS_MAX = 36_500
+# what signs somebody in or seals their files; and hashes, which say nothing to anybody
+SECRETS = ("token_sha256", "cookie_sha256", "participant_sha256", "secret")
+
+
+def person_record(session: orm.Session, principal: principals.Principal, name: str) -> dict[str, Any]:
+    """Everything that is stored about this person, for an admin to hand out to them: table -> rows, secrets apart.
+
+    Acts of others that name them by their pseudonym are in it too. Raises AnnotationError `unknown_person`.
+    """
+    study = principals.study_for(session, principal, "admin")
+    person = principals.enrollment_of(session, study, name)
+    own = tables.Assignment.study_id == study.id, tables.Assignment.rater_id == person.rater_id
+    work = select(tables.Assignment.id).where(*own)
+    events = select(tables.Event).where(tables.Event.study_id == study.id)
+    about = [
+        event
+        for event in session.scalars(events.where(tables.Event.rater_id.is_distinct_from(person.rater_id)))
+        if event.data.get("enrollment") == person.pseudonym
+    ]
+    kept: dict[str, Select[Any]] = {
+        "person": select(people_tables.Rater).where(people_tables.Rater.id == person.rater_id),
+        "enrollment": select(people_tables.Enrollment).where(people_tables.Enrollment.id == person.id),
+        "links": select(people_tables.Invite).where(people_tables.Invite.enrollment_id == person.id),
+        "sign_ins": select(people_tables.SignIn).where(people_tables.SignIn.enrollment_id == person.id),
+        "packets": select(people_tables.Packet).where(people_tables.Packet.enrollment_id == person.id),
+        "assignments": select(tables.Assignment).where(*own),
+        "labels": select(tables.Label).where(tables.Label.assignment_id.in_(work)),
+        "events": events.where(tables.Event.rater_id == person.rater_id),
+    }
+    found = {kind: [_plain(row) for row in session.scalars(rows)] for kind, rows in kept.items()}
+    audit(session, study.id, principal.rater_id, "person_record", enrollment=person.pseudonym)
+    return {"format": "calipers-person/1", "study": study.name, **found, "acts_of_others": [*map(_plain, about)]}
+
+
+def _plain(row: Any) -> dict[str, Any]:
+    columns = (column.name for column in row.__table__.columns if column.name not in SECRETS)
+    values = {name: getattr(row, name) for name in columns}
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in values.items()}
+
+
+def erase_person(session: orm.Session, principal: principals.Principal, name: str) -> str:
+    """Take this person out, and delete their name and whatever leads to them; returns the pseudonym that stays.
+
+    To have their labels not used either, void them first. Raises AnnotationError `unknown_person`.
+    """
+    study = principals.study_for(session, principal, "admin")
+    person = principals.enrollment_of(session, study, name)
+    standing.withdraw(session, principal, name)
+    _forget(session, person)
+    audit(session, study.id, principal.rater_id, "erase_person", enrollment=person.pseudonym)
+    return person.pseudonym
+
+
+def keep_names(session: orm.Session, principal: principals.Principal, days: int | None) -> None:
+    """Names of who labels go so many days after the study was closed; None: they stay until they are deleted."""
+    study = principals.study_for(session, principal, "admin")
+    if days is not None and not 0 <= days <= DAYS_MAX:
+        raise AnnotationError("bad_number", f"names are kept from 0 to {DAYS_MAX} days after closing; none lifts it")
+    audit(session, study.id, principal.rater_id, PERIOD, days=days)
+
+
+def names_due(session: orm.Session, study: tables.Study) -> datetime | None:
+    """When this study's names go by themselves; None while it is not closed, or where nobody said that they go."""
+    kept_for = [event.data["days"] for event in _acts(session, study, PERIOD)]
+    # who locks a closed study does not begin the period anew
+    closed = [event.created_at for event in _acts(session, study, "status") if event.data["new"] == "closed"]
+    if study.status not in ("closed", "locked") or not kept_for or kept_for[-1] is None:
+        return None
+    return closed[-1] + timedelta(days=kept_for[-1])
+
+
+def _acts(session: orm.Session, study: tables.Study, what: str) -> list[tables.Event]:
+    mine = tables.Event.study_id == study.id, tables.Event.kind == "audit", tables.Event.what == what
+    return list(session.scalars(select(tables.Event).where(*mine).order_by(tables.Event.id)))
+
+
+def delete_names(session: orm.Session, principal: principals.Principal) -> int:
+    """Delete the names of everybody who labels or settles here, now; returns how many. Admins' names stay."""
+    return _delete(session, principals.study_for(session, principal, "admin"), principal.rater_id)
+
+
+def delete_names_due(session: orm.Session) -> dict[str, int]:
+    """study -> how many names went, of every study whose time is over; the server asks for it every hour."""
+    over = [
+        study
+        for study in session.scalars(select(tables.Study)).all()
+        if (due := names_due(session, study)) is not None and due <= types.now()
+    ]
+    gone = {study.name: _delete(session, study, None) for study in over}
+    return {name: count for name, count in gone.items() if count}
+
+
+def _delete(session: orm.Session, study: tables.Study, rater_id: int | None) -> int:
+    people = select(people_tables.Enrollment).where(
+        people_tables.Enrollment.study_id == study.id, people_tables.Enrollment.role.in_(people_list.LABELLERS)
+    )
+    named = [person for person in session.scalars(people).all() if _forget(session, person)]
+    if named:
+        audit(session, study.id, rater_id, DELETED, people=[person.pseudonym for person in named])
+    return len(named)
+
+
+def _forget(session: orm.Session, person: people_tables.Enrollment) -> bool:
+    """The pseudonym takes the name's place; what signs in, is remembered or is a platform's goes. False: it is gone."""
+    rater, nameless = session.get_one(people_tables.Rater, person.rater_id), f"{person.pseudonym} (name deleted)"
+    if rater.handle == nameless:
+        return False
+    rater.handle, person.preferences, person.participant_sha256 = nameless, {}, None
+    links.withdraw_links(session, person)
+    sign_ins.end_sign_ins(session, people_tables.SignIn.enrollment_id == person.id)
+    return True

@@ -1,0 +1,126 @@
+"""What is stored about one person is handed out whole; their name goes when they ask, and all names when time is over."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, select
+from sqlalchemy.orm import Session
+
+from annotation.errors import AnnotationError
+from annotation.labelling import submit
+from annotation.participation.personal_data import (
+    delete_names,
+    delete_names_due,
+    erase_person,
+    keep_names,
+    names_due,
+    person_record,
+)  # fmt: skip
+from annotation.people.links import invite, open_link
+from annotation.people.principals import Principal, local_admin
+from annotation.people.sign_ins import sign_in, who
+from annotation.verdicts import load_verdicts
+from annotation.work.claiming import take
+from annotation.work.open_and_close import set_status
+from annotation.work.page import assignment_page
+from db.connect import reading, transaction
+from db.people_tables import Rater
+from db.tables import Event, Study
+from db.types import Record, now
+from tests.small_study import answer_all, make_study
+
+NAME = "Ada Lovelace"
+
+
+def admin_of(session: Session, study_id: int) -> Principal:
+    return local_admin(session.get_one(Study, study_id))
+
+
+def handed_in(engine: Engine, study_id: int, name: str = NAME) -> tuple[str, str]:
+    """(link, cookie) of somebody who handed in one item and has another in hand."""
+    with transaction(engine) as session:
+        token = invite(session, admin_of(session, study_id), name, "annotator")
+        cookie = sign_in(session, token, "127.0.0.1")
+        person = who(session, cookie)
+        assert cookie is not None
+        assert person is not None
+        mine = take(session, person)
+        assert mine is not None
+        page = assignment_page(session, person, mine.aid)
+        submit(session, person, mine.aid, page["page"], "submit-0001", answer_all(session, person, mine.aid))
+        take(session, person)
+    return token, cookie
+
+
+def everything(session: Session) -> str:
+    rows: list[Any] = [tuple(row) for table in Record.metadata.sorted_tables for row in session.execute(select(table))]
+    return " ".join(map(str, rows))
+
+
+def test_an_erased_name_is_in_no_table_and_the_labels_stay_under_the_pseudonym(engine: Engine, tmp_path: Path) -> None:
+    study_id = make_study(engine, tmp_path)
+    token, cookie = handed_in(engine, study_id)
+    with reading(engine) as session:
+        before = load_verdicts(session, session.get_one(Study, study_id))
+    with transaction(engine) as session:
+        assert NAME in everything(session)
+        assert erase_person(session, admin_of(session, study_id), NAME) == "annotator-01"
+    with transaction(engine) as session:
+        assert NAME not in everything(session)
+        assert (sign_in(session, token, "127.0.0.1"), who(session, cookie)) == (None, None)
+        assert load_verdicts(session, session.get_one(Study, study_id)).equals(before)
+        assert len(before) == 2
+        with pytest.raises(AnnotationError, match="nobody called"):
+            erase_person(session, admin_of(session, study_id), NAME)
+        told = session.scalars(select(Event).where(Event.what == "erase_person")).one()
+        assert told.data == {"enrollment": "annotator-01"}
+
+
+def test_a_person_is_handed_all_that_is_stored_about_them_and_nothing_of_others_nor_a_secret(
+    engine: Engine, tmp_path: Path
+) -> None:
+    study_id = make_study(engine, tmp_path)
+    handed_in(engine, study_id, "Somebody Else")
+    handed_in(engine, study_id)
+    with transaction(engine) as session:
+        record = person_record(session, admin_of(session, study_id), NAME)
+    assert {kind: len(rows) for kind, rows in record.items() if isinstance(rows, list)} == {
+        "person": 1, "enrollment": 1, "links": 1, "sign_ins": 1, "packets": 0, "assignments": 2, "labels": 2,
+        "events": 4, "acts_of_others": 1,
+    }  # fmt: skip
+    text = json.dumps(record)
+    assert NAME in text
+    assert "because of that" in text
+    assert [word for word in ("Somebody Else", "annotator-01", "sha256\": \"", "secret") if word in text.replace("left_sha256", "").replace("right_sha256", "")] == []  # fmt: skip
+
+
+def test_names_go_so_many_days_after_closing_and_those_of_admins_stay(engine: Engine, tmp_path: Path) -> None:
+    study_id = make_study(engine, tmp_path)
+    handed_in(engine, study_id)
+    with transaction(engine) as session:
+        admin, study = admin_of(session, study_id), session.get_one(Study, study_id)
+        token = open_link(session, admin, 1)
+        sign_in(session, token, "127.0.0.1", participant="5f3c9d2e1b")
+        invite(session, admin, "Owner", "admin")
+        keep_names(session, admin, 1)
+        keep_names(session, admin, 90)
+        assert names_due(session, study) is None
+        set_status(session, admin, "closed")
+        set_status(session, admin, "locked")
+        due = names_due(session, study)
+        assert due is not None
+        assert abs(due - now() - timedelta(days=90)) < timedelta(minutes=1)
+        assert delete_names_due(session) == {}
+        keep_names(session, admin, 0)
+        assert delete_names_due(session) == {"small": 2}
+        assert delete_names_due(session) == {}
+        assert delete_names(session, admin) == 0
+        names = session.scalars(select(Rater.handle).order_by(Rater.id)).all()
+        assert names == ["annotator-01 (name deleted)", "annotator-02 (name deleted)", "Owner"]
+        with pytest.raises(AnnotationError, match="from 0 to"):
+            keep_names(session, admin, -1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -22,7 +23,7 @@ from annotation.work.claiming import take
 from annotation.work.page import assignment_page
 from app.results.next_topics import next_words
 from db.connect import reading, transaction
-from db.tables import Assignment, Item, Study, Topic
+from db.tables import Assignment, Item, Report, Study, Topic
 from tests.annotation.result_trees import labels_file
 from tests.app.conftest import Shell
 from tests.small_study import PROTOCOL, a_person, answer_all, uuids
@@ -32,12 +33,17 @@ JUDGES = "\n".join(f'[[judge]]\nname = "{name}"\nbaseline = "{name}"\n' for name
 
 
 @pytest.fixture
-def shell(typed: Shell, tmp_path: Path) -> Shell:
+def topics() -> list[str]:
+    return TOPICS
+
+
+@pytest.fixture
+def shell(typed: Shell, tmp_path: Path, topics: list[str]) -> Shell:
     (tmp_path / "small.toml").write_text(PROTOCOL.replace("[study]", '[study]\nnext = "active"\nretest_share = 0.0'))
     (tmp_path / "judges.toml").write_text(JUDGES)
     for system in ("alpha", "beta"):
         (tmp_path / "reports" / system).mkdir(parents=True)
-        for number, topic in enumerate(TOPICS):
+        for number, topic in enumerate(topics):
             words = "It rises twice a day. " * (1 + (number + (system == "beta")) % 2)
             (tmp_path / "reports" / system / f"{topic}.md").write_text(f"# Report\n\n{words}\n")
     typed("init", "s", "--protocol", "small.toml", "--seed", "7")
@@ -45,13 +51,27 @@ def shell(typed: Shell, tmp_path: Path) -> Shell:
     return typed
 
 
-def all_labelled(engine: Engine, people: list[Principal]) -> None:
-    """Everything that is open is handed in; every third answer is right, the others left."""
+def third_right(session: Session, row: Assignment) -> str:
+    return "right" if row.item_id % 3 == 0 else "left"
+
+
+def longer(session: Session, row: Assignment) -> str:
+    """Where the longer report stands, as the judge of that name says; of some items, not the same for each, the other one."""
+    item = session.get_one(Item, row.item_id)
+    a, b = (len(session.get_one(Report, report).shown_text) for report in (item.report_a_id, item.report_b_id))
+    best = "A" if (a > b) == bool((row.item_id + (row.rater_id or 0)) % 6) else "B"
+    return "left" if row.left == best else "right"
+
+
+def all_labelled(
+    engine: Engine, people: list[Principal], says: Callable[[Session, Assignment], str] = third_right
+) -> None:
+    """Everything that is open is handed in."""
     with transaction(engine) as session:
         for person in people:
             while (row := take(session, person)) is not None:
                 aid = row.aid
-                revs = answer_all(session, person, aid, "right" if row.item_id % 3 == 0 else "left")
+                revs = answer_all(session, person, aid, says(session, row))
                 submit(
                     session, person, aid, assignment_page(session, person, aid)["page"], next(uuids), revs, onward=False
                 )
@@ -126,6 +146,32 @@ def test_a_study_runs_from_its_first_batch_to_an_early_end_by_commands(
     shared = values[0].keys() & values[1].keys()
     assert {key[0] for key in shared} >= {"percent_agreement", "cohen_kappa", "human_ceiling", "gap_to_ceiling"}
     assert {key: values[0][key] for key in shared} == {key: values[1][key] for key in shared}
+
+
+@pytest.mark.slow
+@pytest.mark.databases("sqlite")
+@pytest.mark.parametrize("topics", [[f"topic{number:03}" for number in range(90)]])
+def test_batches_go_on_until_enough_is_said_and_the_owner_closes_early(
+    shell: Shell, engine_here: Engine, tmp_path: Path
+) -> None:
+    for number in range(5):
+        shell("pairs", "--batch", "15", "--overlap", "2", "--apply")
+        if not number:
+            shell("open", "s")
+            shell("judge", "run", "s", "--judges", "judges.toml")
+            with transaction(engine_here) as session:
+                study = session.scalars(select(Study)).one()
+                people = [a_person(session, study.id, name) for name in ("Ada", "Bo")]
+        all_labelled(engine_here, people, longer)
+        shell("calibrate", "s", "--out", f"look{number}", "--margin", "0.1")
+        said = (tmp_path / f"look{number}" / "report.html").read_text()
+        if "Enough:" in said:
+            break
+    labelled = 15 * (number + 1)
+    assert labelled < 90
+    assert f"Enough: longer is adequate, {labelled} of 90 topics labelled, {90 - labelled} not needed." in said
+    shell("close", "s")
+    assert "closed" in shell("status", "s")
 
 
 @pytest.mark.databases("sqlite")

@@ -43,8 +43,10 @@ def find_study(session: orm.Session, name: str | None) -> Study:
     raise AnnotationError("unknown_study", f"no study called {name!r} (there are: {names})")
 
 
-def init_study(session: orm.Session, name: str, text: str, seed: int, *, is_simulated: bool = False) -> Study:
-    """Make the study, or bring an existing one to a changed protocol as a new version.
+def init_study(
+    session: orm.Session, name: str, text: str, seed: int, *, is_simulated: bool = False, rater_id: int | None = None
+) -> Study:
+    """Make the study, or bring an existing one to a changed protocol as a new version; `rater_id`: who does it.
 
     A criterion whose words or answers changed is retired and asked anew; labels keep pointing at what they answered.
     """
@@ -58,7 +60,7 @@ def init_study(session: orm.Session, name: str, text: str, seed: int, *, is_simu
         session.add(study)
         session.flush()
         _enter_criteria(session, study, protocol, protocol)
-        audit(session, study.id, None, "init", protocol_sha256=study.protocol_sha256, seed=seed)
+        audit(session, study.id, rater_id, "init", protocol_sha256=study.protocol_sha256, seed=seed)
     elif study.protocol_sha256 != protocol_sha256(text):
         if study.status == "locked":
             raise AnnotationError("locked", f"study {name!r} is locked; its protocol can no longer change")
@@ -73,7 +75,9 @@ def init_study(session: orm.Session, name: str, text: str, seed: int, *, is_simu
         study.protocol_text, study.protocol_sha256 = text, protocol_sha256(text)
         study.protocol_version += 1
         _enter_criteria(session, study, protocol, old)
-        audit(session, study.id, None, "protocol", old=before, new_sha256=study.protocol_sha256, after_labels=labelled)
+        audit(
+            session, study.id, rater_id, "protocol", old=before, new_sha256=study.protocol_sha256, after_labels=labelled
+        )
     elif study.seed != seed:
         raise AnnotationError("seed_fixed", f"study {name!r} was made with seed {study.seed}; it cannot change")
     return study

@@ -54,12 +54,13 @@ def _signed_out_at(path: str) -> Page:
 
 st.set_page_config(page_title="calipers", layout="wide")
 try:
-    pages = pages_of(st.context.cookies.get(COOKIE))
+    asks = st.context.cookies.get(COOKIE)
+    pages = pages_of(asks)
     if set(pages) == {""}:
         st.navigation(pages, position="hidden").run()
     else:
         from app.screens.evaluator import shown
 
-        shown(pages).run()
+        shown(pages, principal_of(asks)).run()
 except errors.DatabaseError as error:
     waiting.show(error)

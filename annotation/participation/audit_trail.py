@@ -13,13 +13,13 @@ from db.people_tables import Enrollment
 from db.tables import Event
 
 WORK = ("take", "submit", "reopen", "give_back", "handed_in_again", "adjudicate")  # raters' own; labels stand in some
-COMMAND_LINE = "command line"
+OURSELVES = "calipers"  # the command line, or what follows from an act by itself
 FACT_MAX = 120  # characters
 
 
 @dataclass(frozen=True)
 class Act:
-    """One line of the trail. `who`: a pseudonym, or the command line; `facts`: its data in words."""
+    """One line of the trail. `who`: a pseudonym, or `OURSELVES`; `facts`: its data in words."""
 
     at: datetime
     who: str
@@ -39,7 +39,7 @@ def list_acts(session: Session, principal: Principal, most: int | None = None) -
         .order_by(Event.id.desc())
         .limit(most)
     )
-    return [Act(event.created_at, who or COMMAND_LINE, event.what, in_words(event.data)) for event, who in rows]
+    return [Act(event.created_at, who or OURSELVES, event.what, in_words(event.data)) for event, who in rows]
 
 
 def in_words(data: dict[str, Any]) -> str:

@@ -67,8 +67,9 @@ def sign_in(
 
 
 def _ask_before_another(session: orm.Session, here: int | None, enrollment_id: int) -> None:
-    if here not in (None, enrollment_id):
-        raise OtherPerson(*principals.names_apart(session, here or 0, enrollment_id))
+    invited = session.get_one(Enrollment, enrollment_id)
+    if here is not None and session.get_one(Enrollment, here).rater_id != invited.rater_id:
+        raise OtherPerson(*principals.names_apart(session, here, enrollment_id))
 
 
 def _door(session: orm.Session, token: str, admin_token: str | None, caller: str, **who_comes: Any) -> Invite | None:
@@ -111,6 +112,18 @@ def who(session: orm.Session, cookie: str | None) -> principals.Principal | None
     if abs(now() - row.seen_at) > IDLE or abs(now() - row.created_at) > ABSOLUTE:
         return None
     return principals.Principal(row.study_id, row.role, row.rater_id, row.id, row.opaque_id, row.seen_at)
+
+
+def acting(session: orm.Session, cookie: str, study_id: int) -> principals.Principal:
+    """Whoever holds the cookie, for what a page of this study asks: an open page survives the end of its sign-in, and
+    its browser may have gone on to another study. Raises AnnotationError `signed_out`, `other_study`.
+    """
+    known = who(session, cookie)
+    if known is None:
+        raise AnnotationError("signed_out", "you are signed out; open your invitation link again")
+    if known.study_id != study_id:
+        raise AnnotationError("other_study", "this browser went on to another study; load the page again")
+    return known
 
 
 def note_seen(session: orm.Session, principal: principals.Principal, cookie: str) -> None:
@@ -161,10 +174,10 @@ def sign_out(session: orm.Session, cookie: str) -> None:
     """End this sign-in, with the values its cookie had before; the invite link stays good."""
     signed = session.scalar(select(SignIn).where(SignIn.cookie_sha256 == text_sha256(cookie)))
     if signed is not None:
-        end_sign_ins(session, *_same(signed))
+        end_sign_ins(session, *of_one_browser(signed))
 
 
-def _same(signed: SignIn) -> tuple[ColumnElement[bool], ...]:
+def of_one_browser(signed: SignIn) -> tuple[ColumnElement[bool], ...]:
     """This sign-in under every value that its cookie had."""
     return SignIn.invite_id == signed.invite_id, SignIn.created_at == signed.created_at
 
@@ -203,7 +216,7 @@ def end_sign_in(session: orm.Session, principal: principals.Principal, number: i
     person = None if signed is None else session.get_one(Enrollment, signed.enrollment_id)
     if signed is None or person is None or person.study_id != study.id:
         raise AnnotationError("unknown_sign_in", f"no sign-in {number} in {study.name!r}; load the page again")
-    end_sign_ins(session, *_same(signed))
+    end_sign_ins(session, *of_one_browser(signed))
     audit(session, study.id, principal.rater_id, "end_sign_in", enrollment=person.pseudonym, sign_in=signed.id)
 
 
@@ -215,6 +228,11 @@ def end_sign_ins(session: orm.Session, *which: ColumnElement[bool]) -> None:
     ):
         ending = update(SignIn).where(*which, still).values(over)
         session.execute(ending.execution_options(synchronize_session=False))
+
+
+def of_person(rater_id: int | None) -> ColumnElement[bool]:
+    """Every sign-in of one person, in whichever of their studies it is now."""
+    return SignIn.enrollment_id.in_(select(Enrollment.id).where(Enrollment.rater_id == rater_id))
 
 
 def csrf_token(cookie: str) -> str:
@@ -257,7 +275,7 @@ def _admin_invite(session: orm.Session, token: str) -> Invite | None:
 
 def sign_out_everywhere(session: orm.Session, principal: principals.Principal) -> None:
     """Every browser this person is signed in with is signed out, also the one that asks."""
-    end_sign_ins(session, SignIn.enrollment_id == principal.enrollment_id)
+    end_sign_ins(session, of_person(principal.rater_id))
     audit(session, principal.study_id, principal.rater_id, "sign_out_everywhere")
 
 
@@ -265,5 +283,5 @@ def sign_out_person(session: orm.Session, principal: principals.Principal, name:
     """The same for somebody else, by an admin: after a lost computer. To end their links as well, see `revoke`."""
     study = principals.study_for(session, principal, "admin")
     person = principals.enrollment_of(session, study, name)
-    end_sign_ins(session, SignIn.enrollment_id == person.id)
+    end_sign_ins(session, of_person(person.rater_id))
     audit(session, study.id, principal.rater_id, "sign_out_person", enrollment=person.pseudonym)

@@ -11,14 +11,13 @@ from streamlit.navigation.page import Page
 from annotation.people.principals import Principal
 from app import setting_up, settings
 from app.results.shown_file import ShownFile
-from app.screens import leaving as signed_out
-from app.screens import look
-from app.screens.report_page import empty
+from app.screens import leaving, look, report_page
 from app.screens.results import agreement, bias, choice, disagreements, paper, ranking, reliability
-from app.screens.study import audit, blinding, disputes, judges, people, planner, progress, set_up
+from app.screens.study import audit, blinding, disputes, judges, people, planner, progress, set_up, studies
 from db import connect, tables
 
 ITEM = '[data-testid="stSidebarNavItems"] li'
+STUDY = "drawn_for_study"
 SIDEBAR = 208  # pixels; in a window of a telephone it is a menu
 Pages = dict[str, list[Page]]  # by the head of their group
 
@@ -50,7 +49,10 @@ def evaluator_pages(principal: Principal, cookie: str) -> Pages:
     }
     others = {
         "Planning": [_page("Planner", planner.show, principal)],
-        "Signed in": [_page("Log out", signed_out.show_log_out, principal, cookie)],
+        "Signed in": [
+            _page("Studies", studies.show, principal, cookie),
+            _page("Log out", leaving.show_log_out, principal, cookie),
+        ],
     }
     return study | results | others if is_draft else results | study | others
 
@@ -71,10 +73,11 @@ def file_pages(file: ShownFile) -> Pages:
     }
 
 
-def shown(pages: Pages) -> Page:
+def shown(pages: Pages, principal: Principal | None = None) -> Page:
     """Put the navigation beside the page, and return the page that the address names.
 
-    An address of none has a page that says so: Streamlit would open a dialog over the first.
+    An address of none has a page that says so: Streamlit would open a dialog over the first. `principal`: a page that
+    was drawn before this browser went on to another study forgets what was pressed on it, and begins there.
     """
     st.set_page_config(initial_sidebar_state=SIDEBAR)
     listed = list(chain(*pages.values()))
@@ -86,12 +89,19 @@ def shown(pages: Pages) -> Page:
         f'{ITEM}:has(a[href$="/{group[0].url_path}"])::before {{ content: "{head}"; }}' for head, group in pages.items()
     )
     st.html(f"<style>{''.join(heads)}</style>")
-    return st.navigation(listed, expanded=True)
+    page = st.navigation(listed, expanded=True)
+    if principal is not None and st.session_state.setdefault(STUDY, principal.study_id) != principal.study_id:
+        st.session_state.clear()
+        st.session_state[STUDY] = principal.study_id
+        st.switch_page(next(one for one in listed if one.url_path == ""))
+    return page
 
 
 def _unknown() -> None:
     look.style()
-    empty("There is no page at this address", '<p><a href="/" target="_self">Choice</a> has the results.</p>')
+    report_page.empty(
+        "There is no page at this address", '<p><a href="/" target="_self">Choice</a> has the results.</p>'
+    )
 
 
 def _page(title: str, show: Callable[..., None], *given: object, path: str = "", default: bool = False) -> Page:

@@ -17,7 +17,7 @@ from annotation.people.principals import local_admin
 from annotation.planning.slots import Plan, make_plan
 from db.tables import Study
 from tests.app.cast import CONSENT, Cast
-from tests.small_study import answer
+from tests.small_study import PROTOCOL, answer
 
 Arguments = tuple[tuple[Any, ...], Mapping[str, Any]]
 
@@ -34,6 +34,10 @@ def a_plan(session: Session, cast: Cast) -> Plan:
 CALLS: dict[str, Callable[[Session, Cast], Arguments]] = {
     "shown_texts.auditing.view_report": lambda s, c: with_(c.report(s)),
     "offline.ballots.import_ballot": lambda s, c: with_(b"{}"),
+    "participation.own_studies.make_study": lambda s, c: with_("another", PROTOCOL, 7),
+    "participation.own_studies.change_protocol": lambda s, c: with_(PROTOCOL.replace("goes deeper", "digs deeper")),
+    "participation.own_studies.set_archived": lambda s, c: with_(True),
+    "participation.own_studies.go_to": lambda s, c: with_(c.clients["Adm"].cookies["calipers"], c.site.study_id),
     "people.consent.give_consent": lambda s, c: with_(consent_version(CONSENT)),
     "training.training.refuse_reopen": lambda s, c: with_(c.of(s, c.done["aid"])),
     "work.own_work.earlier_reasons": lambda s, c: with_(c.page["aid"], "clear"),

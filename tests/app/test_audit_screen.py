@@ -56,7 +56,7 @@ def test_acts_are_told_by_pseudonym_and_a_secret_of_the_trail_is_not(engine_here
     )  # fmt: skip
     assert {"init", "import", "pairs", "status", "invite", "sign_in", "open_link"} <= {act.what for act in acts}
     assert not {"take", "submit", "participant_key"} & {act.what for act in acts}
-    assert acts[-1].who == "command line"
+    assert acts[-1].who == "calipers"
     page = "".join(html_of(drawn(AppTest.from_function(run, args=(cookie,), default_timeout=60).run())))
     for text in (page, as_csv(acts)):
         assert "enrollment annotator-01, old active, new paused" in text

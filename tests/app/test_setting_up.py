@@ -71,7 +71,9 @@ def test_probes_come_in_before_slots_are_planned() -> None:
     assert plan.command == "calipers import probes FILE --layout table --study mine"
 
 
-def run(cookie):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
+def run(cookie, address=""):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
+    from importlib import import_module
+
     from annotation.people.sign_ins import who
     from app.screens.evaluator import evaluator_pages, shown
     from app.settings import database
@@ -80,7 +82,11 @@ def run(cookie):  # type: ignore[no-untyped-def]  # Streamlit runs this as a fil
     with reading(database()) as session:
         principal = who(session, cookie)
     assert principal is not None
-    shown(evaluator_pages(principal, cookie)).run()
+    first = shown(evaluator_pages(principal, cookie), principal)
+    if address:
+        import_module(f"app.screens.study.{address}").show(principal, cookie)
+    else:
+        first.run()
 
 
 REPORTS = [(f"reports/{system}/{topic}.md", f"# {topic}\n\nWhat {system} found.".encode(), "text/markdown")

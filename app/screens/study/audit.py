@@ -30,11 +30,12 @@ def show(principal: principals.Principal, cookie: str) -> None:
     more = f"the newest {MOST:,} acts" if len(acts) > MOST else counted(len(acts), "act")
     report_page.answer(
         f"{more[0].upper()}{more[1:]} on this study.",
-        "People by their pseudonyms, raters' own work left out. Nothing here can be changed or deleted.",
+        "People by their pseudonyms; calipers is the command line, or what follows by itself. Raters' own work is left "
+        "out. Nothing here can be changed or deleted.",
     )
     st.download_button(
         "Download all of them",
-        lambda: _file(cookie),
+        lambda: _file(cookie, principal.study_id),
         f"{name}-audit.csv",
         "text/csv",
         on_click="ignore",
@@ -48,11 +49,9 @@ def show(principal: principals.Principal, cookie: str) -> None:
     report_page.section(look.table("Audit trail", HEADS, rows, "a-acts"))
 
 
-def _file(cookie: str) -> str:
-    """As whoever holds the cookie now: an open page survives the end of its sign-in."""
+def _file(cookie: str, study_id: int) -> str:
     with reading(database()) as session:
-        principal = sign_ins.who(session, cookie)
-        return "" if principal is None else as_csv(audit_trail.list_acts(session, principal))
+        return as_csv(audit_trail.list_acts(session, sign_ins.acting(session, cookie, study_id)))
 
 
 def as_csv(acts: list[audit_trail.Act]) -> str:

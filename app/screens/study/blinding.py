@@ -14,9 +14,7 @@ from annotation.shown_texts import auditing, overrides
 from annotation.studies import has_labels
 from app.results.kept import Version
 from app.results.study_reports import label_version
-from app.screens.look import paged, style, table
-from app.screens.report_page import WHERE, answer, empty, section, study_head
-from app.screens.waiting import computed
+from app.screens import look, report_page, waiting
 from app.settings import database
 from db.connect import reading, transaction
 from plain.counting import counted
@@ -38,10 +36,10 @@ def show(principal: Principal) -> None:
 
     No claim of texts that raters of labels made elsewhere may never have seen.
     """
-    style()
+    look.style()
     with reading(database()) as session:
         study = study_for(session, principal, "evaluator")
-        study_head(study)
+        report_page.study_head(study)
         version, name, imported = label_version(session, study), study.name, has_labels(session, study)
         lines, elsewhere = auditing.list_reports(session, principal), is_read_elsewhere(session, study)
     if not lines:
@@ -49,7 +47,7 @@ def show(principal: Principal) -> None:
         return
     waiting = sum(line.open_flags for line in lines)
     if elsewhere and not waiting:
-        section(f'<p class="c-answer">{ELSEWHERE}</p><h2>The stored texts</h2>')
+        report_page.section(f'<p class="c-answer">{ELSEWHERE}</p><h2>The stored texts</h2>')
         _look_at_one(principal, lines)
     elif waiting:
         # each decision has every report read again: that stands below, and nobody waits for it
@@ -63,16 +61,18 @@ def show(principal: Principal) -> None:
 
 
 def _measured(principal: Principal, lines: list[auditing.ReportLine], version: Version, *, apart: bool) -> None:
-    kept = computed("audit", principal, version, doing="Reading every report", apart=apart)
+    kept = waiting.computed("audit", principal, version, doing="Reading every report", apart=apart)
     if kept is not None:
         audited: BlindingAudit = kept.value
         claim, _, but = audited.sentence.partition(": ")
-        answer(f"{claim}:", but) if but else answer(claim)
-        section(f"<h2>By system</h2>{_systems(audited, lines)}")
+        report_page.answer(f"{claim}:", but) if but else report_page.answer(claim)
+        report_page.section(f"<h2>By system</h2>{_systems(audited, lines)}")
 
 
 def _decide(principal: Principal, lines: list[auditing.ReportLine], waiting: int) -> None:
-    section(f'<h2>Reports</h2><p class="{"c-answer" if waiting else "c-soft"}">{still_to_decide(lines)}</p>')
+    report_page.section(
+        f'<h2>Reports</h2><p class="{"c-answer" if waiting else "c-soft"}">{still_to_decide(lines)}</p>'
+    )
     _look_at_one(principal, lines)
 
 
@@ -89,7 +89,9 @@ def _chosen(lines: list[auditing.ReportLine]) -> int | None:
     by_id = {line.id: line for line in lines}
     # a fixed order and ids as options: a decision changes a line's words, and the choice must not jump because of it
     in_order = sorted(lines, key=lambda line: (line.topic, line.system))
-    shown = [line.id for line in paged(in_order, _title, "blinding", "Find a report by topic, system or “to decide”")]
+    shown = [
+        line.id for line in look.paged(in_order, _title, "blinding", "Find a report by topic, system or “to decide”")
+    ]
     if not shown:
         return None
     chosen: int | None = st.selectbox(
@@ -102,10 +104,13 @@ def _chosen(lines: list[auditing.ReportLine]) -> int | None:
 def _no_reports(name: str, has_labels: bool) -> None:
     """`has_labels`: they were made elsewhere, and nothing is to be blinded here."""
     if has_labels:
-        empty("No reports to look at", f"<p>This study holds labels that were made without its reports.</p>{WHERE}")
+        report_page.empty(
+            "No reports to look at",
+            f"<p>This study holds labels that were made without its reports.</p>{report_page.WHERE}",
+        )
         return
     command = f"calipers import reports FOLDER --layout auto --study {name}"
-    empty("No reports yet", f"<p>Bring them in with</p><p><code>{escape(command)}</code></p>")
+    report_page.empty("No reports yet", f"<p>Bring them in with</p><p><code>{escape(command)}</code></p>")
 
 
 def still_to_decide(lines: Iterable[auditing.ReportLine]) -> str:
@@ -156,7 +161,7 @@ def _scrolling(name: str, text: str) -> str:
 
 def _flags(principal: Principal, view: auditing.ReportView) -> None:
     if view.line.open_flags:
-        section(f'<p class="c-soft">{MAY}</p>')
+        report_page.section(f'<p class="c-soft">{MAY}</p>')
     for number, flag in enumerate(view.flags):
         if flag.get("resolution"):
             continue
@@ -220,7 +225,7 @@ def _systems(audited: BlindingAudit, lines: list[auditing.ReportLine]) -> str:
         removed = f"{100 * share.median:.1f} %"
         cells = [share.system, share.reports, removed, *(counts[kind] for kind in kinds), known, waiting]
         rows.append([escape(str(cell)) for cell in cells])
-    return table("By system", [escape(name) for name in head], rows)
+    return look.table("By system", [escape(name) for name in head], rows)
 
 
 def _title(line: auditing.ReportLine) -> str:

@@ -5,10 +5,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from html import escape
 from typing import Any
 
 import streamlit as st
+from sqlalchemy import orm
 from streamlit.delta_generator import DeltaGenerator
 
 from annotation import errors, protocol, studies
@@ -24,6 +26,7 @@ from db import connect, people_tables
 from exports.cells import DASH
 
 LINKS = "people_links"  # (role, links by name) made just now: they can be shown only once
+Whose = Callable[[orm.Session], principals.Principal]
 CSS = """
 .p-people :is(th, td):is(:nth-child(2), .p-left) { text-align: left; }
 .p-people :is(th, td) { padding-right: 20px; }
@@ -59,14 +62,20 @@ def show(principal: principals.Principal, cookie: str) -> None:
         "Find a person",
     )
     st.html(f'<div class="c-page">{people_table(shown)}</div>')
+    whose = acting(principal, cookie)
     if listed:
-        _one_person(cookie, listed)
+        _one_person(whose, listed)
     st.html('<div class="c-page"><h2>Invite</h2></div>')
-    invite_by_name(cookie)
-    _open_links(cookie, doors)
-    _signed_in(cookie, signed_in)
-    _everybody(cookie)
-    _pay(cookie, pay)
+    invite_by_name(whose)
+    _open_links(whose, doors)
+    _signed_in(whose, signed_in)
+    _everybody(whose)
+    _pay(whose, pay)
+
+
+def acting(principal: principals.Principal, cookie: str) -> Whose:
+    """Who acts on a button of this page, which is looked up at that moment."""
+    return partial(sign_ins.acting, cookie=cookie, study_id=principal.study_id)
 
 
 def sentence(listed: Sequence[people_list.PersonLine]) -> str:
@@ -81,7 +90,7 @@ def sentence(listed: Sequence[people_list.PersonLine]) -> str:
     return f"{said}; {at_work or 'nobody'} with an item in hand."
 
 
-def _one_person(cookie: str, listed: Sequence[people_list.PersonLine]) -> None:
+def _one_person(whose: Whose, listed: Sequence[people_list.PersonLine]) -> None:
     st.html('<div class="c-page"><h2>One person</h2></div>')
     by_name = {person.name: person for person in listed}
     with _row():
@@ -89,57 +98,57 @@ def _one_person(cookie: str, listed: Sequence[people_list.PersonLine]) -> None:
         if person.status != "withdrawn":
             _button(
                 "New link",
-                cookie,
+                whose,
                 _make_links,
                 [person.name],
                 person.role,
                 key="again",
                 about="Older links stop working.",
             )
-            _button("Withdraw links", cookie, links.revoke, person.name, key="revoke")
+            _button("Withdraw links", whose, links.revoke, person.name, key="revoke")
             _button(
                 "Sign out",
-                cookie,
+                whose,
                 sign_ins.sign_out_person,
                 person.name,
                 key="sign_out",
                 about="Everywhere; links go on working.",
             )
         if person.status == "active":
-            _button("Pause", cookie, standing.pause, person.name, key="pause")
+            _button("Pause", whose, standing.pause, person.name, key="pause")
         else:
-            _button("Resume", cookie, standing.resume, person.name, key="resume")
-        _quota_of(cookie, person)
+            _button("Resume", whose, standing.resume, person.name, key="resume")
+        _quota_of(whose, person)
         if person.training in ("failed", "under_way"):
             with st.popover("Pass the training"):
                 st.caption(f"{person.name} is given real items without having passed.")
                 st.text_input("Reason, kept with this", key=f"passed_{person.pseudonym}")
-                _button("Let them begin", cookie, _pass, person.name, f"passed_{person.pseudonym}", key="pass")
+                _button("Let them begin", whose, _pass, person.name, f"passed_{person.pseudonym}", key="pass")
         if person.status != "withdrawn":
             with st.popover("Take out of the study"):
                 st.caption(f"{person.name} is signed out, and work in hand goes to others. What was handed in stays.")
-                _button("Take this person out", cookie, standing.withdraw, person.name, key="withdraw")
+                _button("Take this person out", whose, standing.withdraw, person.name, key="withdraw")
         if person.handed_in + person.in_work:
             with st.popover("Void their work"):
                 st.caption(f"All {person.handed_in + person.in_work} items leave the results and are given to others.")
                 st.text_input("Reason, kept with the work", key=f"reason_{person.pseudonym}")
-                _button("Void all of it", cookie, _void, person.name, f"reason_{person.pseudonym}", key="void")
+                _button("Void all of it", whose, _void, person.name, f"reason_{person.pseudonym}", key="void")
 
 
-def _quota_of(cookie: str, person: people_list.PersonLine) -> None:
+def _quota_of(whose: Whose, person: people_list.PersonLine) -> None:
     if person.role != "annotator":
         return
     with st.popover("Quota"):
         st.number_input("Items at most; empty for no limit", 0, None, person.quota, key=f"quota_{person.pseudonym}")
-        _button("Set", cookie, _set_quota, person.name, f"quota_{person.pseudonym}", key="set_quota")
+        _button("Set", whose, _set_quota, person.name, f"quota_{person.pseudonym}", key="set_quota")
 
 
-def invite_by_name(cookie: str) -> None:
+def invite_by_name(whose: Whose) -> None:
     """Names become links, to be copied or mailed."""
     with st.form("invite", border=False), _row():
         st.text_area("Names, one a line", key="new_names", height=96, placeholder="Ada\nBen", width=420)
         st.selectbox("Role", people_tables.ROLES, key="new_role", width=180)
-        st.form_submit_button("Make links", on_click=_do, args=(cookie, _invite_typed))
+        st.form_submit_button("Make links", on_click=_do, args=(whose, _invite_typed))
     role, made = st.session_state.get(LINKS, ("", {}))
     if not made:
         return
@@ -155,7 +164,7 @@ def invite_by_name(cookie: str) -> None:
         st.button("I have them", key="links_done", on_click=st.session_state.pop, args=(LINKS, None))
 
 
-def _open_links(cookie: str, doors: Sequence[links.OpenLinkLine]) -> None:
+def _open_links(whose: Whose, doors: Sequence[links.OpenLinkLine]) -> None:
     st.html(
         '<div class="c-page"><h2>Open links</h2><p class="c-soft">One link for a crowd platform, which adds '
         "<code>?participant=ID</code>; each id becomes one annotator and ends with a completion code. "
@@ -164,40 +173,40 @@ def _open_links(cookie: str, doors: Sequence[links.OpenLinkLine]) -> None:
     with _row():
         st.number_input("Places", 1, None, 50, key="places", width=150)
         st.number_input("Items each", 1, None, None, key="link_quota", placeholder="no limit", width=150)
-        _button("Make an open link", cookie, _make_open_link, key="open_link")
+        _button("Make an open link", whose, _make_open_link, key="open_link")
     working = [door.id for door in doors if door.state == "working"]
     if working:
         with _row():
             chosen = st.selectbox("Open link to withdraw", working, key="old_link", width=180)
-            _button("Withdraw it", cookie, links.revoke_open_link, chosen, key="revoke_open_link")
+            _button("Withdraw it", whose, links.revoke_open_link, chosen, key="revoke_open_link")
 
 
-def _signed_in(cookie: str, found: Sequence[sign_ins.OpenSignIn]) -> None:
+def _signed_in(whose: Whose, found: Sequence[sign_ins.OpenSignIn]) -> None:
     rows = [(escape(one.name), one.role, _at(one.since), _at(one.seen_at)) for one in found]
     heads = ("Name", "Role", "Since", "Last seen")
     st.html(f'<div class="c-page"><h2>Signed in now</h2>{look.table("Signed in now", heads, rows, "p-people")}</div>')
     by_id = {one.id: f"{one.name}, since {_at(one.since)}" for one in found}
     with _row():
         chosen = st.selectbox("Browser", list(by_id), format_func=by_id.__getitem__, key="signed_in", width=300)
-        _button("Sign it out", cookie, sign_ins.end_sign_in, chosen, key="end_sign_in")
+        _button("Sign it out", whose, sign_ins.end_sign_in, chosen, key="end_sign_in")
 
 
-def _everybody(cookie: str) -> None:
+def _everybody(whose: Whose) -> None:
     st.html('<div class="c-page"><h2>Quota of every annotator</h2></div>')
     with _row():
         st.number_input("Items each, at most", 0, None, None, key="quota_all", placeholder="no limit", width=180)
-        _button("Set for all", cookie, _set_quota, "", "quota_all", key="set_quota_all")
-        _button("Share the slots equally", cookie, standing.equal_quota, key="equal_quota")
+        _button("Set for all", whose, _set_quota, "", "quota_all", key="set_quota_all")
+        _button("Share the slots equally", whose, standing.equal_quota, key="equal_quota")
 
 
-def _pay(cookie: str, pay: protocol.Pay) -> None:
+def _pay(whose: Whose, pay: protocol.Pay) -> None:
     rate = f"{pay.currency} {pay.rate:,.2f} an active hour" if pay.rate else "This study pays nothing: the hours only"
     st.html(
         f'<div class="c-page"><h2>Pay</h2><p class="c-soft">{escape(rate)}. Training and repeated items count, and the '
         f"amount is rounded once, to two places. {escape(KEEP_APART.capitalize())}.</p></div>"
     )
     st.download_button(
-        "Download the pay file", lambda: _pay_file(cookie), "pay.csv", "text/csv", key="pay", on_click="ignore"
+        "Download the pay file", lambda: _pay_file(whose), "pay.csv", "text/csv", key="pay", on_click="ignore"
     )
 
 
@@ -206,25 +215,18 @@ def _row() -> DeltaGenerator:
     return st.container(horizontal=True, vertical_alignment="bottom", gap="small")
 
 
-def _button(label: str, cookie: str, act: Callable[..., Any], *arguments: object, key: str, about: str = "") -> None:
-    st.button(label, key=f"people_{key}", on_click=_do, args=(cookie, act, *arguments), help=about or None)
+def _button(label: str, whose: Whose, act: Callable[..., Any], *arguments: object, key: str, about: str = "") -> None:
+    st.button(label, key=f"people_{key}", on_click=_do, args=(whose, act, *arguments), help=about or None)
 
 
-def _do(cookie: str, act: Callable[..., Any], *arguments: object) -> None:
-    """Do it as whoever holds the cookie now: an open page survives the end of its sign-in."""
+def _do(whose: Whose, act: Callable[..., Any], *arguments: object) -> None:
+    """Do it as whoever acts now: see `sign_ins.acting`."""
     try:
         with connect.transaction(database()) as session:
-            act(session, _admin(session, cookie), *arguments)
+            act(session, whose(session), *arguments)
         st.toast("Stored")
     except errors.AnnotationError as error:
         st.toast(error.text)
-
-
-def _admin(session: Any, cookie: str) -> principals.Principal:
-    known = sign_ins.who(session, cookie)
-    if known is None:
-        raise errors.AnnotationError("signed_out", "you are signed out; open your invitation link again")
-    return known
 
 
 def _invite_typed(session: Any, principal: principals.Principal) -> None:
@@ -258,9 +260,9 @@ def _void(session: Any, principal: principals.Principal, name: str, field: str) 
     standing.void_work(session, principal, name, st.session_state[field])
 
 
-def _pay_file(cookie: str) -> str:
+def _pay_file(whose: Whose) -> str:
     with connect.reading(database()) as session:
-        return pay_csv(people_list.pay_lines(session, _admin(session, cookie)))
+        return pay_csv(people_list.pay_lines(session, whose(session)))
 
 
 GATES = {"none": "–", "asked": "asked", "under_way": "under way"}

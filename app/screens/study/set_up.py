@@ -10,7 +10,7 @@ from annotation.people.principals import Principal, study_for
 from annotation.work import open_and_close
 from app import progress, setting_up, settings
 from app.screens import look, report_page
-from app.screens.study import bringing_in, people, planning
+from app.screens.study import bringing_in, people, planning, studies
 from db.connect import reading, transaction
 
 CSS = """
@@ -32,7 +32,12 @@ CSS = """
 """
 MARKS = {"done": "✓", "next": "→", "later": ""}
 STATES = {"done": "done", "next": "next", "later": "to come"}
-AGAIN = {"reports": "Bring in more reports", "plan": "Plan more", "people": "Invite more people"}  # once it was taken
+AGAIN = {
+    "protocol": "Change the protocol",
+    "reports": "Bring in more reports",
+    "plan": "Plan more",
+    "people": "Invite more people",
+}  # once it was taken
 NOW = {
     "open": "The study is open: work is given out.",
     "paused": "The study is paused: no work is given out, and what is taken may be finished.",
@@ -92,9 +97,10 @@ def step_html(number: int, step: setting_up.Step, warning: str = "") -> str:
 def _take(principal: Principal, cookie: str, step: setting_up.Step, status: str) -> None:
     """What takes this step: at hand while it is next, folded once it was taken."""
     acts: dict[str, Callable[[], None]] = {
+        "protocol": lambda: studies.change(principal),
         "reports": lambda: bringing_in.show(principal),
         "plan": lambda: planning.show(principal),
-        "people": lambda: people.invite_by_name(cookie),
+        "people": lambda: people.invite_by_name(people.acting(principal, cookie)),
         "open": lambda: _move(principal, "open", "Open the study"),
     }
     if step.state == "later" or status == "locked":

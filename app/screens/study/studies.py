@@ -1,0 +1,157 @@
+"""Home of who takes part in several studies: each with its state and what waits, another one made, one put away."""
+
+import secrets
+from html import escape
+
+import streamlit as st
+from sqlalchemy import orm
+
+from annotation import errors, protocol, studies
+from annotation.participation import own_studies
+from annotation.people.principals import Principal, study_for
+from app import progress, setting_up
+from app.results.reporting import settings_of
+from app.screens import look, report_page
+from app.settings import database
+from db import connect
+from plain.counting import counted
+
+TEXT, OWN_TEXT, MADE_OF = "protocol_text", "protocol_text_own", "protocol_of"
+CSS = """
+[class*="st-key-study_row_"] { border-top: 1px solid var(--c-line); padding: 8px 0; max-width: 62rem;
+  flex-wrap: nowrap; }
+[class*="st-key-protocol_text"] textarea { font: 13px/1.5 var(--c-mono); }
+"""
+
+
+def show(principal: Principal, cookie: str) -> None:
+    """The studies of this person, those put away last; then, for an owner, how to make one."""
+    look.style()
+    st.html(f"<style>{CSS}</style>")
+    with connect.reading(database()) as session:
+        places = own_studies.own_places(session, principal)
+        lines = [(place, *_line(session, place), own_studies.is_archived(session, place.study_id)) for place in places]
+        texts = {name: text for _, name, _, text, _ in lines}
+    here = [line for line in lines if not line[-1]]
+    report_page.answer(f"You take part in {counted(len(here), 'study')}.")
+    for place, name, told, _, _ in look.paged(here, lambda line: f"{line[1]} {line[2]}", "studies", "Find a study"):
+        _row(principal, cookie, place, name, told, False)
+    if away := [line for line in lines if line[-1]]:
+        with st.expander(f"{len(away)} put away"):
+            for place, name, told, _, _ in away:
+                _row(principal, cookie, place, name, told, True)
+    if principal.role == "admin":
+        _make(principal, cookie, texts)
+
+
+def _line(session: orm.Session, place: Principal) -> tuple[str, str, str]:
+    """A study's name, its title with what waits, and its protocol's text."""
+    study = study_for(session, place, "evaluator")
+    if place.role == "admin" and setting_up.is_setting_up(session, study):
+        waits = setting_up.sentence(setting_up.steps(setting_up.set_up_of(session, place)))
+    else:
+        waits = f"{study.status}: {progress.handed_in(*progress.label_slots(session, study))}"
+    return study.name, f"{studies.protocol_of(study).title} · {place.role} · {waits}", study.protocol_text
+
+
+def _row(principal: Principal, cookie: str, place: Principal, name: str, told: str, is_away: bool) -> None:
+    is_here = place.study_id == principal.study_id
+    with st.container(key=f"study_row_{place.study_id}", horizontal=True, vertical_alignment="center", gap="small"):
+        st.html(f'<p class="c-line"><b>{escape(name)}</b><small>{escape(told)}</small></p>', width="stretch")
+        if is_here:
+            st.html('<p class="c-line"><small>this one</small></p>', width="content")
+            if place.role == "admin" and st.button("Bring back" if is_away else "Put away", key="study_away"):
+                with connect.transaction(database()) as session:
+                    own_studies.set_archived(session, principal, not is_away)
+                st.rerun()
+        elif st.button("Go there", key=f"study_go_{place.study_id}"):
+            _go(principal, cookie, place.study_id)
+
+
+def _go(principal: Principal, cookie: str, study_id: int) -> None:
+    with connect.transaction(database()) as session:
+        own_studies.go_to(session, principal, cookie, study_id)
+    st.rerun()
+
+
+def _make(principal: Principal, cookie: str, texts: dict[str, str]) -> None:
+    """Name, a protocol to begin with, and its text to be changed."""
+    report_page.section("<h2>Make a study</h2>")
+    shipped = protocol.shipped_protocols()
+    st.session_state.setdefault("study_seed", secrets.randbelow(10_000))
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        name = st.text_input("Name, as commands and files have it", key="study_name", width=280).strip()
+        begin = st.selectbox(
+            "Begin with", [*shipped, *texts], shipped.index("quick_start"), key="study_begin", width=320,
+            format_func=lambda one: f"the study {one}" if one in texts else one,
+        )  # fmt: skip
+        seed = st.number_input("Seed of every draw", 0, 2**53 - 1, key="study_seed", width=180)
+    if st.session_state.get(MADE_OF) != begin:
+        st.session_state[MADE_OF] = begin
+        st.session_state[TEXT] = texts[begin] if begin in texts else protocol.read_protocol(begin)[1]
+    text = edit_protocol(TEXT)
+    if text is not None and st.button("Make it", key="study_make", type="primary", disabled=not name):
+        try:
+            with connect.transaction(database()) as session:
+                made = own_studies.make_study(session, principal, name, text, int(seed)).id
+        except errors.AnnotationError as error:
+            report_page.section(f'<p class="c-red">{escape(error.text)}</p>')
+        else:
+            _go(principal, cookie, made)
+
+
+def change(principal: Principal) -> None:
+    """The study's own protocol, to be brought to another version."""
+    with connect.reading(database()) as session:
+        own = study_for(session, principal, "admin").protocol_text
+    st.session_state.setdefault(OWN_TEXT, own)
+    text = edit_protocol(OWN_TEXT)
+    if text in (None, own) or not st.button("Take this protocol", key="protocol_take", type="primary"):
+        return
+    try:
+        with connect.transaction(database()) as session:
+            own_studies.change_protocol(session, principal, str(text))
+    except errors.AnnotationError as error:
+        report_page.section(f'<p class="c-red">{escape(error.text)}</p>')
+    else:
+        st.rerun()
+
+
+def edit_protocol(key: str) -> str | None:
+    """A protocol's text to be changed beside what it asks; None where it cannot be used, which is said."""
+    written, asked = st.columns([3, 2], gap="medium")
+    with written:
+        text = st.text_area("Protocol, as TOML; a change counts once you leave the field", key=key, height=420)
+        st.download_button("Download it", text, "protocol.toml", "text/plain", key=f"{key}_file", on_click="ignore")
+    try:
+        parsed = protocol.parse_protocol(text)
+        settings_of(parsed)
+    except errors.AnnotationError as error:
+        with asked:
+            report_page.section(f'<h2>To mend</h2><p class="c-red s-told">{escape(error.text)}</p>')
+        return None
+    with asked:
+        report_page.section(asked_html(parsed))
+    return text
+
+
+def asked_html(asked: protocol.Protocol) -> str:
+    """What annotators are asked, and what may be answered."""
+    questions = "".join(f"<li><b>{escape(one.label)}</b> {escape(one.text)}</li>" for one in asked.criterion[:12])
+    more = f"<li>… {len(asked.criterion) - 12} more</li>" if len(asked.criterion) > 12 else ""
+    answers = ", ".join(choice.replace("_", " ") for choice in asked.choices)
+    scale = asked.answers.scale
+    rated = f"{scale.min:g} to {scale.max:g}" if scale else ""
+    pay = asked.study.pay
+    facts = {
+        "Answers": answers or rated, "Annotators an item": f"{asked.study.overlap}",
+        "Reason": "required" if asked.rationale.required else "if they like",
+        "Pay": f"{pay.rate:g} {pay.currency} an active hour" if pay.rate else "none",
+        "Consent": asked.study.consent.strip()[:200] or "not asked for",
+    }  # fmt: skip
+    told = "".join(f"<dt>{name}</dt><dd>{escape(said)}</dd>" for name, said in facts.items())
+    return (
+        f'<h2>{escape(asked.title)}</h2><p class="c-answer">{escape(asked.task)}</p>'
+        f'<ul class="c-notes">{questions or "<li>Questions come with each topic.</li>"}{more}</ul>'
+        f'<dl class="c-facts">{told}</dl>'
+    )

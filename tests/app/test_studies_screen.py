@@ -1,0 +1,156 @@
+"""Home: one person's studies, another one made by them, and a browser that goes from one to the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, select
+from streamlit.testing.v1 import AppTest
+
+from annotation.errors import AnnotationError
+from annotation.participation import own_studies
+from annotation.people.links import invite, revoke
+from annotation.people.principals import Principal, local_admin
+from annotation.people.sign_ins import acting, sign_in, sign_out_person, who
+from annotation.protocol import read_protocol
+from annotation.studies import init_study
+from db.connect import reading, transaction
+from db.tables import Event, Study
+from tests.app.drawing import drawn, html_of
+from tests.app.test_setting_up import pressed, run, said
+from tests.small_study import PROTOCOL, make_study
+
+
+@pytest.fixture
+def olga(engine_here: Engine) -> tuple[Principal, str]:
+    """The admin of the study `mine`, beside which there is one of somebody else, and her cookie."""
+    with transaction(engine_here) as session:
+        init_study(session, "foreign", PROTOCOL, 7)
+        token = invite(session, local_admin(init_study(session, "mine", PROTOCOL, 7)), "Olga", "admin")
+        cookie = sign_in(session, token, "::1")
+        found = who(session, cookie)
+    assert cookie is not None
+    assert found is not None
+    return found, cookie
+
+
+def made(engine: Engine, olga: Principal, name: str = "second") -> int:
+    with transaction(engine) as session:
+        return own_studies.make_study(session, olga, name, PROTOCOL, 7).id
+
+
+def of(engine: Engine, name: str) -> int:
+    with reading(engine) as session:
+        return session.scalars(select(Study.id).where(Study.name == name)).one()
+
+
+def test_a_study_is_made_on_the_page_and_one_begins_in_it(engine_here: Engine, olga: tuple[Principal, str]) -> None:
+    _, cookie = olga
+    screen = AppTest.from_function(run, args=(cookie, "studies"), default_timeout=60).run()
+    assert "You take part in 1 study." in said(screen)
+    assert "foreign" not in said(screen)
+    screen.text_input(key="study_name").set_value("mine").run()
+    assert "there is a study called &#x27;mine&#x27;" in said(pressed(screen, "study_make"))
+    screen.text_area(key="protocol_text").set_value("format = 1").run()
+    assert "To mend" in said(screen)
+    assert not [one for one in screen.button if one.key == "study_make"]
+    screen.text_area(key="protocol_text").set_value(read_protocol("quick_start")[1]).run()
+    screen.text_input(key="study_name").set_value("second").run()
+    pressed(screen, "study_make")
+    with reading(engine_here) as session:
+        there = who(session, cookie)
+        acts = session.execute(
+            select(Event.what, Event.rater_id).where(Event.study_id == of(engine_here, "second"))
+        ).all()
+    assert there is not None
+    assert (there.study_id, there.role) == (of(engine_here, "second"), "admin")
+    assert {tuple(act) for act in acts} == {("init", there.rater_id), ("sign_in", there.rater_id)}
+    again = AppTest.from_function(run, args=(cookie, "studies"), default_timeout=60).run()
+    assert "You take part in 2 studies." in said(again)
+    pressed(again, "study_away")
+    assert "You take part in 1 study." in said(again)
+
+
+def test_a_protocol_is_changed_on_the_page_and_a_refusal_says_its_place(
+    engine_here: Engine, olga: tuple[Principal, str]
+) -> None:
+    screen = AppTest.from_function(run, args=(olga[1],), default_timeout=60).run()
+    text = screen.text_area(key="protocol_text_own")
+    text.set_value(PROTOCOL.replace('id = "deep"', 'id = "clear"')).run()
+    assert "&#x27;clear&#x27; appears twice" in said(screen)
+    text.set_value(PROTOCOL.replace("Which goes deeper?", "Which digs deeper?")).run()
+    assert "Which digs deeper?" in said(screen)
+    pressed(screen, "protocol_take")
+    with reading(engine_here) as session:
+        assert session.get_one(Study, olga[0].study_id).protocol_version == 2
+
+
+def test_a_browser_goes_to_a_study_of_the_same_person_alone(engine_here: Engine, olga: tuple[Principal, str]) -> None:
+    mine, cookie = olga
+    second = made(engine_here, mine)
+    with transaction(engine_here) as session, pytest.raises(AnnotationError, match="no such study"):
+        own_studies.go_to(session, mine, cookie, of(engine_here, "foreign"))
+    with transaction(engine_here) as session:
+        own_studies.go_to(session, mine, cookie, second)
+        there = who(session, cookie)
+        assert there is not None
+        assert there.study_id == second
+        with pytest.raises(AnnotationError, match="went on to another study"):
+            acting(session, cookie, mine.study_id)  # what a page of the first study asks for
+        assert acting(session, cookie, second) == there
+        with pytest.raises(AnnotationError, match="no such study"):
+            own_studies.go_to(session, mine, cookie, second)  # asked by a page that is behind
+
+
+def test_links_and_sign_outs_of_one_study_end_the_browser_wherever_it_went(
+    engine_here: Engine, olga: tuple[Principal, str]
+) -> None:
+    mine, cookie = olga
+    second = made(engine_here, mine)
+    with transaction(engine_here) as session:
+        first = local_admin(session.get_one(Study, mine.study_id))
+        own_studies.go_to(session, mine, cookie, second)
+        assert who(session, cookie) is not None
+        sign_out_person(session, first, "Olga")
+        assert who(session, cookie) is None
+        cookie = sign_in(session, invite(session, first, "Olga", "admin"), "::1") or ""
+        there = who(session, cookie)
+        assert there is not None
+        own_studies.go_to(session, there, cookie, second)
+        revoke(session, first, "Olga")
+        assert who(session, cookie) is None
+
+
+def test_annotators_have_no_home_and_their_browser_goes_nowhere(engine_here: Engine, tmp_path: Path) -> None:
+    study_id = make_study(engine_here, tmp_path)
+    with transaction(engine_here) as session:
+        cookie = sign_in(
+            session, invite(session, local_admin(session.get_one(Study, study_id)), "Ada", "annotator"), "::1"
+        )
+        ada = who(session, cookie)
+        assert cookie is not None
+        assert ada is not None
+        for refused in (
+            lambda: own_studies.own_places(session, ada), lambda: own_studies.make_study(session, ada, "x", PROTOCOL, 1),
+            lambda: own_studies.go_to(session, ada, cookie, study_id),
+        ):  # fmt: skip
+            with pytest.raises(AnnotationError) as error:
+                refused()
+            assert error.value.code == "forbidden"
+
+
+def test_what_is_pressed_on_a_page_of_another_study_is_forgotten(
+    engine_here: Engine, olga: tuple[Principal, str]
+) -> None:
+    mine, cookie = olga
+    second = made(engine_here, mine)
+    screen = AppTest.from_function(run, args=(cookie, "people"), default_timeout=60).run()
+    drawn(screen)
+    with transaction(engine_here) as session:
+        own_studies.go_to(session, mine, cookie, second)
+    pressed(screen, "people_pause")
+    drawn(screen)
+    with reading(engine_here) as session:
+        assert not session.scalars(select(Event.id).where(Event.what == "pause")).all()
+    assert "second" in "".join(html_of(screen))

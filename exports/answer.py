@@ -192,16 +192,9 @@ def _figure(report: CalibrationReport, figure: Figure) -> Block:
             width_ratios=(SIDE, FULL_PAGE, SIDE), height_ratios=(top, tall, TALL - top - tall),
         )  # fmt: skip
         part = cast("Canvas", canvas.add_subfigure(grid[1, 1]))
-        carrying(report, FULL_PAGE, lambda wide, high: part if high == tall else _thrown_away(wide, high))
+        carrying(report, FULL_PAGE, lambda wide, high: part if high == tall else own_canvas(wide, high))
 
     return Block(tall, draw)
-
-
-def _thrown_away(wide: float, high: float) -> Canvas:
-    """For a height in which the figure's names found no room."""
-    from matplotlib.figure import Figure as Canvas
-
-    return Canvas(figsize=(wide, high))
 
 
 def _table(table: Table) -> Block:

@@ -6,6 +6,7 @@ The figures themselves are in `plots`; matplotlib is imported when one is drawn.
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from calibration.results import Estimate
 from exports import forms, tables
-from exports.cells import shown
+from exports.cells import number, shown
 from exports.latex.tex_text import fonts_needed, needs_t1, prose
 from exports.plots.names import fitted, width_of
 from exports.plots.theme import FULL_PAGE, INK, INK_SOFT, ONE_COLUMN, TEXT, advice, cut_to_glyphs, themed
@@ -34,6 +35,16 @@ WIDE = 5.0  # inches from which a figure has room for long names and for numbers
 EDGE = 0.04  # inches
 VALUE, INTERVAL = 6, 27  # points right of a panel where a value and its interval begin
 IN_WORDS = 0.98  # inches that most of them need
+
+
+def falling(estimate: Estimate | None) -> float:
+    """What sorts the largest value first and what has none last."""
+    return math.inf if estimate is None or math.isnan(estimate.value) else -estimate.value
+
+
+def tick_text(value: float) -> str:
+    """A share under an axis: with two decimals where one does not say it."""
+    return number(value, 2 if round(10 * value, 6) % 1 else 1)
 
 
 def own_canvas(width: float, height: float) -> Canvas:

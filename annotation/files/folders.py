@@ -56,7 +56,7 @@ def match(key: str, candidates: Collection[str]) -> str | None:
     """
     if key in candidates:
         return key
-    close = [name for name in candidates if _as_file_name(name) == _as_file_name(key)]
+    close = [name for name in candidates if as_file_name(name) == as_file_name(key)]
     return close[0] if len(close) == 1 else None
 
 
@@ -67,7 +67,8 @@ def number_hint(key: str, candidates: Collection[str]) -> str:
     return f" (as a number it would be {twins[0]!r}; ids are compared as written)" if twins else ""
 
 
-def _as_file_name(name: str) -> str:
+def as_file_name(name: str) -> str:
+    """What some trees call a file of this topic."""
     return name.replace(" ", "_").replace("/", "_")
 
 

@@ -189,7 +189,7 @@ def read_by_raters(reports: Sequence[AuditedReport]) -> Sequence[AuditedReport]:
     return [report for report in reports if report.is_planned] or reports
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     """For a sentence of a paper: no line ends before the sign."""
     return f"{100 * share:.0f}\u00a0%"
 
@@ -232,7 +232,7 @@ def claim(
         f"{opening}: over {systems} systems and {topics} topics, the best of three standard classifiers names the "
         f"system of the text as shown from its formatting in {share['shown', 'formatting']} of cases (without length "
         f"in {share['shown', 'formatting_per_word']}), from its words in {share['shown', 'words']}, from both in "
-        f"{share['shown', 'all']} and from its length alone in {share['shown', 'length']} (chance {_percent(chance)}; "
+        f"{share['shown', 'all']} and from its length alone in {share['shown', 'length']} (chance {percent(chance)}; "
         f"{told}from formatting, {before})."
     )
 
@@ -241,7 +241,7 @@ def _share(found: Identification) -> str:
     """With its interval where it is of the text as shown and has one."""
     low, high = found.interval
     told = "" if math.isnan(low) or found.text != "shown" else f" [{100 * low:.0f}, {100 * high:.0f}]"
-    return _percent(found.accuracy) + told
+    return percent(found.accuracy) + told
 
 
 def _hidden(reports: Sequence[AuditedReport], residue: Sequence[Residue]) -> str:

@@ -1,6 +1,5 @@
 """Where storage meets the files of an export: datasets, bundles, reports, labels, and the items left to people."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -106,9 +105,9 @@ def write_bundle_of(found: Calibrated, folder: Path, presets: Sequence[str], adv
     inputs = recomputing.Inputs(report.settings, found.cascades, tuple(presets), data)
     facts = facts_about(found.study, found.examples)
     printed = pack(report, found.verdicts, facts, presets, lambda done, of: advance(done, of, "drawing figures"))
-    beside = {bundle.FACTS: _json(asdict(facts))}
+    beside = {bundle.FACTS: dataset.json_text(asdict(facts))}
     if report.choice is not None:
-        beside["comparison-plan.json"] = _json(report.choice.plan.kept)
+        beside["comparison-plan.json"] = dataset.json_text(report.choice.plan.kept)
 
     def write_labels(path: Path) -> None:
         with path.open("w", encoding="utf-8", newline="") as file:
@@ -126,8 +125,8 @@ def write_bundle_of(found: Calibrated, folder: Path, presets: Sequence[str], adv
             )
         beside |= {
             "protocol.toml": study.protocol_text,
-            bundle.PLAN: _json(study_plan(session, study)),
-            "plan-roots.json": _json(plan_roots(session, study)),
+            bundle.PLAN: dataset.json_text(study_plan(session, study)),
+            "plan-roots.json": dataset.json_text(plan_roots(session, study)),
         }
         history = chained(label_rows.label_rows(session, study))
         root = bundle.write_bundle(
@@ -137,10 +136,6 @@ def write_bundle_of(found: Calibrated, folder: Path, presets: Sequence[str], adv
     with connect.transaction(engine) as session:
         label_rows.keep_export(session, find_study(session, found.study), "bundle", root, presets=list(presets))
     return root
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 
 TOOLS: dict[str, Callable[[pd.DataFrame, tool_labels.Criteria], tool_labels.ToolFiles]] = {

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 from sqlalchemy import orm
 
+from annotation.leaks.blinding_audit import percent
 from annotation.protocol import Protocol
 from annotation.studies import protocol_of
 from annotation.verdicts import load_verdicts
@@ -50,7 +51,7 @@ class Recognised:
         )
         if not self.named:
             return f"{opening}."
-        right = f"{_percent(self.right.value)}{_interval(self.right.low, self.right.high)} of these rightly"
+        right = f"{percent(self.right.value)}{_interval(self.right.low, self.right.high)} of these rightly"
         beyond = f"{100 * self.above.value:+.0f} points{_interval(self.above.low, self.above.high)}"
         told = f"{opening}, {right}, {beyond} beside naming the same kinds at random"
         if not all(self.agreement):
@@ -101,10 +102,6 @@ def _agreement(people: pd.DataFrame, protocol: Protocol, seed: int) -> str:
     statistic = headline(report)
     found = of_people(report, statistic) if statistic else None
     return "" if found is None or found.words == "undefined" else f"{title(statistic)} {found.words}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f}\u00a0%"
 
 
 def _interval(low: float, high: float) -> str:

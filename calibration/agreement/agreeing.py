@@ -121,12 +121,8 @@ def count_tables(study: Study, group: Group, settings: CalibrationSettings) -> I
         comparison for comparison in comparisons(study, scale, group.chosen) if comparison.rater == "each_annotator"
     ]
     for one in (*judged, *pooled):
-        counts = [[_whole(count / one.scale) for count in row] for row in one.table.sum(axis=0)]
+        counts = [[detection.whole(count / one.scale) for count in row] for row in one.table.sum(axis=0)]
         yield CountTable(one.rater, one.reference, group.criterion, group.category, list(scale.labels), counts)
-
-
-def _whole(count: float) -> int | float:
-    return int(count) if float(count).is_integer() else float(count)
 
 
 def _table_estimates(

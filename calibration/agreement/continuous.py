@@ -241,7 +241,7 @@ def kendall(joined: Joined, pair: Pair, settings: CalibrationSettings) -> Estima
     value = float(correlation.tau_b(_whole(matrices)))
     draws = (
         correlation.tau_b(bootstrap.concordance_draws(matrices, settings.resamples, settings.seed))
-        if _wanted(pair)
+        if pair.may_have_interval
         else None
     )
     few = "too_few_units" if pair.n else "no_items"
@@ -269,7 +269,9 @@ def _across_items(
     whole = _whole(matrices)
     sizes = matrices[4].sum(axis=1) / 2  # each pair of reports counts half for either of its clusters
     pair = Pair(rater, reference, group, sizes)
-    drawn_counts = bootstrap.concordance_draws(matrices, settings.resamples, settings.seed) if _wanted(pair) else None
+    drawn_counts = (
+        bootstrap.concordance_draws(matrices, settings.resamples, settings.seed) if pair.may_have_interval else None
+    )
     for ties, (suffix, rule) in RULES.items():
         agree, pairs = correlation.rank_share(whole, ties)
         value = float(ratio(agree, pairs))
@@ -287,10 +289,6 @@ def _note(rule: str, counts: Array) -> str:
 
 def _whole(matrices: Array) -> Array:
     return np.asarray(bootstrap.counts_of(matrices, np.ones((1, matrices.shape[-1])))[0])
-
-
-def _wanted(pair: Pair) -> bool:
-    return len(pair.sizes) >= (FEW_CLUSTERS if pair.group.single else 2)
 
 
 def _too_many(statistic: str, pair: Pair, settings: CalibrationSettings) -> Estimate:

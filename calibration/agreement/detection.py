@@ -163,7 +163,7 @@ def confusion_data(study: Study, groups: Sequence[Group], settings: CalibrationS
             yield PassFail(
                 group.criterion, positive.label, positive.negative, positive.chosen, confusion.rater,
                 confusion.reference,
-                *(_whole(count) for count in counts.ravel()),
+                *(whole(count) for count in counts.ravel()),
             )  # fmt: skip
 
 
@@ -193,7 +193,7 @@ def _note(positive: Positive) -> str:
     return f"positive is {positive.label} ({by}), negative {positive.negative}"
 
 
-def _whole(count: float) -> int | float:
+def whole(count: float) -> int | float:
     return int(count) if float(count).is_integer() else float(count)
 
 

@@ -11,7 +11,7 @@ from calibration.arithmetic import closed_forms, columns, correlation
 from calibration.estimates import Estimate
 from calibration.inference.bootstrap import resample
 from calibration.settings import CalibrationSettings
-from calibration.study.bounding import FEW_CLUSTERS, Group, Pair, drawn
+from calibration.study.bounding import Group, Pair, drawn
 from calibration.study.crossing import FEW_PEOPLE, Comparison, cross, people_votes, scores_of, votes
 from calibration.study.joining import Scale, Study
 
@@ -56,7 +56,7 @@ def icc_of_people(study: Study, group: Group, scale: Scale, settings: Calibratio
     for form in correlation.FORMS if len(complete) > 1 else correlation.FORMS[1:2]:
         value = float(correlation.icc_of_sums(sums.sum(axis=0), form))
         draws = None
-        if _wanted(pair) and len(complete) > 1:
+        if pair.may_have_interval and len(complete) > 1:
             draws = resample(sums, partial(correlation.icc_of_sums, form=form), settings.resamples, settings.seed)
         reason = "too_few_units" if len(complete) < 2 else "zero_variance" if np.isnan(value) else ""
         yield drawn(correlation.icc_name(form), pair, value, draws, reason, settings, f"{form}: {note}")
@@ -73,7 +73,7 @@ def _fleiss(
         return
     table = np.asarray(pooled.coincidences)
     value = float(closed_forms.fleiss(table.sum(axis=0)))
-    draws = resample(table, closed_forms.fleiss, settings.resamples, settings.seed) if _wanted(pair) else None
+    draws = resample(table, closed_forms.fleiss, settings.resamples, settings.seed) if pair.may_have_interval else None
     reason = "one_category" if np.isnan(value) else ""
     used = np.arange(len(scale.labels))
     alpha = catalogue.statistic_of("krippendorff_alpha_nominal")
@@ -98,7 +98,9 @@ def _light(study: Study, pair: Pair, scale: Scale, settings: CalibrationSettings
     note += f", weighted by shared units because {thin} share fewer than {THIN}" if thin else ", unweighted"
     note += f"; {undefined} pairs have no kappa" if undefined else ""
     draws = (
-        resample(sums, lambda s: _mean_kappa(s, weights), settings.resamples, settings.seed) if _wanted(pair) else None
+        resample(sums, lambda s: _mean_kappa(s, weights), settings.resamples, settings.seed)
+        if pair.may_have_interval
+        else None
     )
     return drawn("light_kappa", pair, value, draws, "one_category" if np.isnan(value) else "", settings, note)
 
@@ -108,7 +110,3 @@ def _mean_kappa(tables: closed_forms.Array, weights: closed_forms.Array) -> clos
     kappas = closed_forms.kappa(tables)
     known = np.where(np.isnan(kappas), 0.0, weights)
     return closed_forms.ratio((np.nan_to_num(kappas) * known).sum(axis=-1), known.sum(axis=-1))
-
-
-def _wanted(pair: Pair) -> bool:
-    return len(pair.sizes) >= (FEW_CLUSTERS if pair.group.single else 2)

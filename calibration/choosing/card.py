@@ -85,7 +85,7 @@ def agreement_row(agreement: Estimate, constant: above.Above) -> Iterator[CardRo
     if math.isnan(agreement.value):
         return
     outcome, reached = ABOVE[constant.outcome], _percent(agreement.value)
-    more = f"at least {_points(constant.lower)} more, by a one-sided bound"
+    more = f"at least {points(constant.lower)} more, by a one-sided bound"
     agrees = f"It agrees {said_of(reached, is_by_distance(agreement.statistic))}"
     told = {
         "within": f"{agrees}, more than always giving the same answer does ({more}).",
@@ -102,7 +102,7 @@ def gap_row(claim: noninferiority.Claim, plan: noninferiority.ComparisonPlan) ->
         return
     found = claim.test.difference
     outcome = WITHIN[claim.outcome]
-    gap = f"a left-out annotator agrees {_points(abs(found.value))} {'less' if found.value < 0 else 'more'}"
+    gap = f"a left-out annotator agrees {points(abs(found.value))} {'less' if found.value < 0 else 'more'}"
     more = claim.needed.more if claim.needed else None
     told = {
         "within": f"{_capital(gap)}, and a gap as large as the margin is ruled out.",
@@ -110,7 +110,7 @@ def gap_row(claim: noninferiority.Claim, plan: noninferiority.ComparisonPlan) ->
         "cannot tell": f"{_capital(gap)}; whether that is below the margin cannot be told"
         + (f", label {counted(more, plan.cluster, 'more')}." if more else "."),
     }
-    limit = f"gap below {_points(plan.margin)}"
+    limit = f"gap below {points(plan.margin)}"
     yield CardRow(claim.judge, "ceiling gap", gap_of(claim, plan), limit, outcome, told[outcome])
 
 
@@ -180,7 +180,7 @@ def _habits(judge: str, audit: BiasAudit, estimates: Sequence[Estimate]) -> Iter
 
 def said(bias: Bias) -> str:
     """What was seen, as half a sentence with its number; "" for a bias that no card shows."""
-    more, size = "more" if bias.effect >= 0 else "less", _points(abs(bias.effect))
+    more, size = "more" if bias.effect >= 0 else "less", points(abs(bias.effect))
     one, other = ("first", "second") if bias.effect >= 0 else ("second", "first")
     rate = _percent(bias.estimate.value)
     return {
@@ -197,7 +197,7 @@ def _bias(question: Question, biases: Sequence[Bias], enable: str) -> CardRow:
     """`biases`: what must agree; the first is shown. `enable`: what the labels would need."""
     first, places = biases[0], {bias.place for bias in biases}
     outcome: Outcome = first.place if len(places) == 1 else "cannot tell"
-    limit = f"at most {_percent(first.floor)}" if question == "repeats" else f"within ±{_points(first.floor)}"
+    limit = f"at most {_percent(first.floor)}" if question == "repeats" else f"within ±{points(first.floor)}"
     if math.isnan(first.estimate.value):
         return CardRow(first.estimate.rater, question, first.estimate, limit, "cannot tell", f"Cannot tell: {enable}.")
     found = said(first)
@@ -213,8 +213,8 @@ def _doubt(bias: Bias, contradicted: bool) -> str:
     low, high = (end - bias.null for end in (bias.estimate.low, bias.estimate.high))
     if math.isnan(low):
         return ", and no interval is known"
-    seen = "" if math.isnan(bias.detectable) else f"; {_points(bias.detectable)} would have been seen with power .8"
-    return f", and its effect may be anything from {_points(low)} to {_points(high)}{seen}"
+    seen = "" if math.isnan(bias.detectable) else f"; {points(bias.detectable)} would have been seen with power .8"
+    return f", and its effect may be anything from {points(low)} to {points(high)}{seen}"
 
 
 def _answers(judge: str, valid: Estimate) -> CardRow:
@@ -236,9 +236,10 @@ def _percent(share: float) -> str:
     return f"{100 * share + 0.0:.1f} %"
 
 
-def _points(gap: float) -> str:
-    return f"{100 * gap + 0.0:.1f} points"
-
-
 def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
+
+
+def points(gap: float) -> str:
+    """`5.0 points`, of a difference of shares."""
+    return f"{100 * gap + 0.0:.1f} points"

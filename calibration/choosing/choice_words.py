@@ -198,8 +198,8 @@ def _enough(plan: noninferiority.ComparisonPlan) -> tuple[str, str, str]:
     if plan.at_least_kappa is not None:
         kappa = f"{KAPPA.get(plan.ties, 'κ')} of at least {plan.at_least_kappa:g}".replace("0.", ".")
         return f"reach a {kappa}", f"reaches a {kappa}", f"floor: {kappa}"
-    below = f"less than {open_words.points(plan.margin)} short of a left-out annotator"
-    return f"fall {below}", f"falls {below}", f"margin {open_words.points(plan.margin)}"
+    below = f"less than {card.points(plan.margin)} short of a left-out annotator"
+    return f"fall {below}", f"falls {below}", f"margin {card.points(plan.margin)}"
 
 
 def _reserved(candidate: Candidate) -> str:
@@ -328,10 +328,10 @@ def _gap(claim: noninferiority.Claim, plan: noninferiority.ComparisonPlan, word:
         at_most = claim.outcome != "inferior"
         bound = _most(test.upper, "most", "least") if at_most else _most(test.lower, "least", "most")
         tested = f"{bound}, by {_which_bound(plan)}" if bound else "no bound at this look"
-        tested += f"; margin {open_words.points(plan.margin)}, adjusted {open_words.p_words(claim.p_adjusted)}"
+        tested += f"; margin {card.points(plan.margin)}, adjusted {open_words.p_words(claim.p_adjusted)}"
     side = "less" if gap.value < 0 else "more"
     seen = f"{counted(gap.n, 'label')} in {counted(gap.clusters, word.removesuffix('s'))}"
-    return f"a left-out annotator agrees {open_words.points(abs(gap.value))} {side} ({tested}; {seen})"
+    return f"a left-out annotator agrees {card.points(abs(gap.value))} {side} ({tested}; {seen})"
 
 
 def _which_bound(plan: noninferiority.ComparisonPlan) -> str:
@@ -343,6 +343,4 @@ def _most(bound: float, above: str, below: str) -> str:
     """A bound of how much more the annotator agrees, in words no sign can turn: `at most 1.9 points more`; "": none."""
     if math.isnan(bound):
         return ""
-    return (
-        f"at {below} {open_words.points(-bound)} less" if bound < 0 else f"at {above} {open_words.points(bound)} more"
-    )
+    return f"at {below} {card.points(-bound)} less" if bound < 0 else f"at {above} {card.points(bound)} more"

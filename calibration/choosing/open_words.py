@@ -188,11 +188,6 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}"
 
 
-def points(gap: float) -> str:
-    """`5.0 points`, of a difference of shares."""
-    return f"{100 * gap + 0.0:.1f} points"
-
-
 def p_words(p: float) -> str:
     """`p = .023`, or `p < .001`."""
     return "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".")

@@ -61,6 +61,11 @@ class Pair:
             return column
         return np.asarray(column * self.weights.reshape(-1, *[1] * (np.ndim(column) - 1)))
 
+    @property
+    def may_have_interval(self) -> bool:
+        """Whether there are clusters enough for one."""
+        return len(self.sizes) >= (FEW_CLUSTERS if self.group.single else 2)
+
     @cached_property
     def n(self) -> int:
         """Comparisons."""

@@ -15,6 +15,7 @@ import numpy as np
 from calibration.agreement.catalogue import METRICS
 from calibration.arithmetic import closed_forms, tails
 from calibration.arithmetic.columns import Codes, tally
+from calibration.choosing.card import points
 from calibration.choosing.choice import Choice
 from calibration.choosing.noninferiority import USUAL, Claim, ComparisonPlan
 from calibration.choosing.panel_sensitivity import PanelSensitivity, panel_cautions, panel_sensitivity
@@ -116,9 +117,9 @@ def not_shown_equal(claim: Claim) -> Iterator[ReportWarning]:
     if claim.outcome == "non_inferior" or not gap.low <= 0 <= gap.high:
         return
     who = "the left-out annotator" if claim.reference == "human_ceiling" else claim.reference
-    text = f"{who} minus {claim.judge} is {_points(gap.value)}, interval {_points(gap.low)} to "
-    text += f"{_points(gap.high)} in {gap.clusters} clusters: no difference was shown, and neither was its absence "
-    text += f"within the margin of {_points(claim.test.margin)}; cannot tell"
+    text = f"{who} minus {claim.judge} is {points(gap.value)}, interval {points(gap.low)} to "
+    text += f"{points(gap.high)} in {gap.clusters} clusters: no difference was shown, and neither was its absence "
+    text += f"within the margin of {points(claim.test.margin)}; cannot tell"
     if claim.needed and claim.needed.more:
         text += f", label {claim.needed.more:,} more clusters"
     elif claim.needed and claim.needed.note == "gap_reaches_margin":
@@ -188,10 +189,6 @@ def _title(statistic: str) -> str:
     """`Kendall's τ-b` of `aggregate_kendall_tau_b_systems`: what the longest name in it is called."""
     inside = {one.name: one.title for one in METRICS if one.name in statistic}
     return inside[max(inside, key=len)]
-
-
-def _points(value: float) -> str:
-    return f"{100 * value + 0.0:.1f} points"
 
 
 DOUBTFUL = 0.01  # a p below it, over all judges, is told

@@ -62,8 +62,8 @@ def write_dataset(
     }  # fmt: skip
     for name, text in {
         "README.md": card,
-        "croissant.json": _json(croissant(facts, columns, sums, sizes, license)),
-        MARK: _json(about),
+        "croissant.json": json_text(croissant(facts, columns, sums, sizes, license)),
+        MARK: json_text(about),
     }.items():
         (out / name).write_bytes(text.encode())
     return counts
@@ -174,5 +174,6 @@ def _chunks(rows: Iterator[Row], at_a_time: int) -> Iterator[list[Row]]:
         yield chunk
 
 
-def _json(value: Any) -> str:
+def json_text(value: Any) -> str:
+    """As it is written to a file."""
     return json.dumps(value, ensure_ascii=False, indent=2) + "\n"

@@ -31,7 +31,7 @@ def annotators_figure(report: CalibrationReport, width: float = theme.FULL_PAGE)
     )
     if not people or not statistics:
         return None
-    people.sort(key=lambda name: _falling(estimates.get((name, next(iter(statistics))))))
+    people.sort(key=lambda name: figures.falling(estimates.get((name, next(iter(statistics))))))
     rows = people if len(people) > 2 else people[:1]
     panels = []
     for name, statistic in statistics.items():
@@ -95,7 +95,3 @@ def _printed(estimate: Estimate) -> value_maps.Printed:
     if math.isnan(estimate.low):
         return value_maps.Printed(theme.PAPER, text, theme.INK_SOFT)
     return value_maps.Printed(theme.tint(0.72 * max(0.0, (estimate.value - 0.3) / 0.7)), text, theme.INK)
-
-
-def _falling(estimate: Estimate | None) -> float:
-    return math.inf if estimate is None or math.isnan(estimate.value) else -estimate.value

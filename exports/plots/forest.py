@@ -11,8 +11,18 @@ from calibration.agreement.catalogue import printed
 from calibration.agreement.statistic import Statistic
 from calibration.results import CalibrationReport, Estimate
 from calibration.systems.pass_rates import CORRECTED, PASS_RATE, ROGAN_GLADEN
-from exports.cells import DASH, number
-from exports.figures import WIDE, Figure, Onto, names_at_left, own_canvas, room_in_words, write_in_words
+from exports.cells import DASH
+from exports.figures import (
+    WIDE,
+    Figure,
+    Onto,
+    falling,
+    names_at_left,
+    own_canvas,
+    room_in_words,
+    tick_text,
+    write_in_words,
+)
 from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, OKABE_ITO, PAPER, themed
 from exports.sheets.passing import WHOLE, system_of
 from exports.tables import AMONG, PEOPLE
@@ -51,7 +61,7 @@ def forest(report: CalibrationReport, width: float = FULL_PAGE, onto: Onto = own
     )
     if not statistics:
         return None
-    judges.sort(key=lambda judge: _falling(estimates.get((judge, PEOPLE, next(iter(statistics))))))
+    judges.sort(key=lambda judge: falling(estimates.get((judge, PEOPLE, next(iter(statistics))))))
     panels = []
     for name, statistic in statistics.items():
         people = estimates.get((PEOPLE, "others", name))
@@ -76,10 +86,6 @@ def statistics_shown(report: CalibrationReport, figure: str, known: Iterable[Est
     """Name to statistic of a panel: agreement under the tie rule, κ or of scores alone ρ, and what else says so."""
     names = {estimate.statistic for estimate in known}
     return printed(f"figure {figure}", report.labels.criteria.values(), names, report.settings.ties)
-
-
-def _falling(estimate: Estimate | None) -> float:
-    return math.inf if estimate is None or math.isnan(estimate.value) else -estimate.value
 
 
 def undefined(drawn: Sequence[Estimate]) -> str:
@@ -147,11 +153,7 @@ def _scale(axes: Axes, panel: Panel, rows: int, fine: bool) -> None:
     axes.set_yticks([])
     step = 0.1 if 1 - low <= 0.4 and fine else 0.25 if 1 - low <= 0.75 else 0.5
     ticks = [1 - step * count for count in range(9) if 1 - step * count >= low - 1e-9]
-    axes.set_xticks(ticks, [f"{tick:g}".replace("0.", ".") if tick in (0, 1) else _tick(tick) for tick in ticks])
-
-
-def _tick(value: float) -> str:
-    return number(value, 2 if round(10 * value, 6) % 1 else 1)
+    axes.set_xticks(ticks, [f"{tick:g}".replace("0.", ".") if tick in (0, 1) else tick_text(tick) for tick in ticks])
 
 
 PANELS = {"true_positive_rate": "True positive rate", "true_negative_rate": "True negative rate"}

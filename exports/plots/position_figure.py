@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from calibration.results import CalibrationReport, Estimate
 from calibration.study.bias import Bias
-from exports.cells import DASH, number, spread
-from exports.figures import WIDE, Figure, names_at_left, room_in_words, write_in_words
+from exports.cells import DASH, spread
+from exports.figures import WIDE, Figure, names_at_left, room_in_words, tick_text, write_in_words
 from exports.plots import names, theme
 from exports.sheets.bias import QUESTIONS, answer, raters_of
 from exports.tables import PEOPLE
@@ -126,11 +126,7 @@ def _scale(axes: Axes, panel: Panel, rows: int) -> None:
     axes.set_ylim(rows - 0.5, -0.5)
     axes.set_yticks([])
     ticks = [low, (low + high) / 2, high]
-    axes.set_xticks(ticks, [f"{tick:g}" if tick in (0, 1) else _tick(tick) for tick in ticks])
-
-
-def _tick(value: float) -> str:
-    return number(value, 2 if round(10 * value, 6) % 1 else 1)
+    axes.set_xticks(ticks, [f"{tick:g}" if tick in (0, 1) else tick_text(tick) for tick in ticks])
 
 
 def _mark(axes: Axes, panel: Panel, rater: str, y: int, in_words: bool) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting, nfc, plain
+from annotation.files.folders import as_file_name
 from annotation.files.rows import read_json
 from annotation.importing.claims import probe_records
 from annotation.passages import nearest
@@ -44,7 +45,7 @@ def _facts(root: Path, options: probe_records.ProbeOptions) -> probe_records.Par
             facts = _of_article(path, shown, topic, options)
             without += [] if facts else [topic]
             if options.needs_sources:
-                probes += _beside_statements(facts, said.get(_file_name(topic), {}))
+                probes += _beside_statements(facts, said.get(as_file_name(topic), {}))
             else:
                 probes += facts
     passages = f"source passages: the {NEAREST} statements of the report most like the fact, by TF-IDF"
@@ -76,7 +77,7 @@ def _said_by_report(
     found: dict[str, dict[str, list[str]]] = defaultdict(dict)
     for path, shown, topic, system in _articles(root, options):
         with collecting(problems):
-            found[_file_name(topic)][system] = [said.text for said in _said(path, shown, options.encoding)]
+            found[as_file_name(topic)][system] = [said.text for said in _said(path, shown, options.encoding)]
     return found
 
 
@@ -208,7 +209,3 @@ def _entry_text(entry: Any, where: str) -> str:
 
 def _listed(statements: list[str]) -> str:
     return "\n".join(f"- {' '.join(text.split())}" for text in statements)
-
-
-def _file_name(topic: str) -> str:
-    return topic.replace(" ", "_").replace("/", "_")

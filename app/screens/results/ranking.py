@@ -12,6 +12,7 @@ from exports.cells import DASH, Cell, shown
 from exports.plots.ranking_figure import ranking_figure
 from exports.sheets import systems, topics
 from exports.sheets.ranking import CORRECTED, STRENGTH, WIN_RATE, by_people, judge_shown, placing, ranking_table
+from exports.sheets.systems import said
 from exports.tables import PEOPLE, Column, Table
 
 NOTHING = "No system can be ranked: that takes pairs of reports whose systems are known, and people's verdicts on them."
@@ -106,9 +107,7 @@ def firmness(report: CalibrationReport, judge: str) -> Table:
 def orders(report: CalibrationReport) -> Table:
     """Kendall's tau-b of every two raters' orders of the systems."""
     taus = [estimate for estimate in report.estimates if estimate.statistic == "kendall_tau_b_systems"]
-    rows: list[tuple[Cell, ...]] = [
-        (_named(tau.rater), _named(tau.reference), tau, tau.n, tau.clusters) for tau in taus
-    ]
+    rows: list[tuple[Cell, ...]] = [(said(tau.rater), said(tau.reference), tau, tau.n, tau.clusters) for tau in taus]
     note = (
         "1: the same order; 0: none in common; −1: reversed. Few systems make it coarse, and a bias can leave it at 1."
     )
@@ -123,10 +122,6 @@ def _judge(report: CalibrationReport) -> str:
     first = judge_shown(report)
     index = judges.index(first) if first in judges else 0
     return str(st.selectbox("Judge", judges, index=index, key="ranking_by", width=280))
-
-
-def _named(rater: str) -> str:
-    return "people" if rater == PEOPLE else rater
 
 
 def _percent(share: float) -> str:

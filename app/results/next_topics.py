@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 from sqlalchemy import func, orm, select
 
 from annotation.designs.pairing import EVIDENCE
 from annotation.people.principals import Principal, study_for
-from annotation.planning import draws, planned_items
+from annotation.planning import draws, planned_items, slots
 from annotation.studies import protocol_of
 from annotation.verdicts import load_verdicts
 from app.results.reporting import settings_of
@@ -46,6 +47,24 @@ def next_draw(
     return draws.TopicDraw(
         found.topics, found.chances, found.waiting, RANDOM_SHARE, question, asked.design, asked.amount, digest
     ), found  # fmt: skip
+
+
+def plan_drawn(
+    session: orm.Session, principal: Principal, *, overlap: int, roster: bool = False, size: int | None = None,
+    question: str = "gap", **amount: int | None,
+) -> tuple[slots.Plan, str]:  # fmt: skip
+    """The plan that gives the next batch its slots, and what is told of the batch. Writes nothing. As `next_draw`."""
+    draw, found = next_draw(session, principal, size, question, amount)
+    study = study_for(session, principal, "admin")
+    words = draw_words(len(draws.kept_draws(session, study)) + 1, draw, found.worth, worth_so_far(session, study))
+    if question == "gap" and overlap == 1:
+        words += (
+            "\nwith one annotator an item no gap to people's own agreement is learnt: take 2, or draw for agreement"
+        )
+    asked: dict[str, Any] = {**amount, **draw.amount}
+    return slots.make_plan(
+        session, principal, design=draw.design, draw=draw, overlap=overlap, roster=roster, **asked
+    ), words
 
 
 def design_of(session: orm.Session, study: Study) -> str:

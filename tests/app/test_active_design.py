@@ -107,7 +107,7 @@ def test_a_study_runs_from_its_first_batch_to_an_early_end_by_commands(
     again = [shell("pairs", "--design", "active", "--batch", "6", "--json") for _ in range(2)]
     assert again[0] == again[1]  # the same labels and seed: the same batch
     told = shell("pairs", "--batch", "6", "--overlap", "1")
-    assert "no gap to people's own agreement is learnt: --overlap 2" in told
+    assert "no gap to people's own agreement is learnt: take 2" in told
     assert re.search(r"worth \d+ topics drawn at random, beside the 12 that .*: intervals about 1\d % narrower", told)
     shell("pairs", "--batch", "6", "--overlap", "2", "--apply")
     with reading(engine_here) as session:

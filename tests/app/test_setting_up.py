@@ -15,6 +15,7 @@ from annotation.importing.reports.write import import_reports
 from annotation.people.links import invite
 from annotation.people.principals import local_admin
 from annotation.people.sign_ins import sign_in
+from annotation.planning.draws import kept_draws
 from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study
 from annotation.work.open_and_close import move_study
@@ -133,6 +134,25 @@ def test_an_owner_takes_every_step_on_the_page_and_ends_the_study_there(engine_h
         ).all()
     done = [what for what, rater in acts if rater is not None and what != "sign_in"]
     assert done == ["import", "pairs", "invite", "status", "reveal", *["status"] * 4]
+
+
+def test_topics_are_drawn_batch_by_batch_on_the_page(engine_here: Engine) -> None:
+    with transaction(engine_here) as session:
+        study = init_study(session, "mine", PROTOCOL, 7)
+        token = invite(session, local_admin(study), "Olga", "admin")
+        study_id = study.id
+    screen = AppTest.from_function(run, args=(_signed_in(engine_here, token),), default_timeout=60)
+    screen.run().file_uploader[0].set_value(REPORTS).run()
+    pressed(screen, "reports_in")
+    drawn(screen.selectbox(key="plan_design").select("active").run())
+    drawn(screen.number_input(key="plan_batch").set_value(1).run())
+    told = said(pressed(screen, "plan_look"))
+    assert "batch 1: 1 of 2 waiting topics, each with a chance of 0.500" in told
+    assert "with one annotator an item no gap to people" in told
+    pressed(screen, "plan_make")
+    assert screen.selectbox(key="plan_design").options == ["batches of topics, where judges say most"]
+    with reading(engine_here) as session:
+        assert [len(batch.topics) for batch in kept_draws(session, session.get_one(Study, study_id))] == [1]
 
 
 def test_what_is_refused_at_the_opening_is_said_under_its_button(engine_here: Engine) -> None:

@@ -140,21 +140,12 @@ def _planned(
         return make_plan(session, admin, design=design, listed=listed, strata=strata, **asked), ""
     if strata is not None:
         raise typer.BadParameter("topics that are drawn have no strata of claims; leave it out", param_hint="--strata")
-    from annotation.people.principals import study_for
-    from annotation.planning.draws import kept_draws
-    from app.results.next_topics import draw_words, next_draw, worth_so_far
+    from app.results.next_topics import plan_drawn
     from calibration.sizing.next_batch import QUESTIONS
 
     if question not in QUESTIONS:
         raise typer.BadParameter(f"use {', '.join(QUESTIONS)}", param_hint="--for")
-    draw, found = next_draw(session, admin, batch, question, amount)
-    study = study_for(session, admin, "admin")
-    words = draw_words(len(kept_draws(session, study)) + 1, draw, found.worth, worth_so_far(session, study))
-    if question == "gap" and overlap == 1:
-        words += (
-            "\nwith one annotator an item no gap to people's own agreement is learnt: --overlap 2, or --for agreement"
-        )
-    return make_plan(session, admin, design=draw.design, draw=draw, **(asked | dict(draw.amount))), words
+    return plan_drawn(session, admin, size=batch, question=question, **asked)
 
 
 def _list(design: str) -> listed_pairs.PairList | None:

@@ -5,21 +5,25 @@ from html import escape
 from typing import Any
 
 import streamlit as st
+from sqlalchemy.orm import Session
 
 from annotation import errors, studies
 from annotation.designs.pairing import DESIGNS
 from annotation.people.principals import Principal, study_for
-from annotation.planning import plan_summary, plan_words, slots
-from app.results.next_topics import design_of
+from annotation.planning import draws, plan_summary, plan_words, slots
+from app.results.next_topics import BATCH, design_of, plan_drawn
 from app.screens import look, report_page
 from app.settings import database
+from calibration.sizing.next_batch import QUESTIONS
 from db.connect import reading, transaction
 
 ASKED = "plan_asked"  # what `make_plan` was asked for; there while the plan is looked at
+DRAWN = "active"
 TOLD = {
     "reference": "reference: each system against it",
     "all": "all: every two systems",
     "balanced": "balanced: every two meet equally often",
+    DRAWN: "batches of topics, where judges say most",
 }
 
 
@@ -27,13 +31,24 @@ def show(principal: Principal) -> None:
     """What to plan; then the plan, with the button that makes it."""
     with reading(database()) as session:
         study = study_for(session, principal, "admin")
-        protocol, design = studies.protocol_of(study), design_of(session, study)
+        protocol, design, drawn = (
+            studies.protocol_of(study),
+            design_of(session, study),
+            draws.kept_draws(session, study),
+        )
     asked: dict[str, Any] = {}
     has_pairs = plan_words.noun_of(protocol) == "pairs"
+    designs = [DRAWN] if drawn else [*DESIGNS, DRAWN]  # what is drawn once is drawn to its end
+    design = DRAWN if drawn or protocol.study.next == "active" else design
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         if has_pairs:
             asked["design"] = st.selectbox(
-                "Pairs", DESIGNS, DESIGNS.index(design), format_func=TOLD.__getitem__, key="plan_design", width=320
+                "Pairs", designs, designs.index(design), format_func=TOLD.__getitem__, key="plan_design", width=320
+            )
+        if asked.get("design") == DRAWN:
+            asked["size"] = st.number_input("Topics in this batch", 1, None, BATCH, key="plan_batch", width=160)
+            asked["question"] = st.selectbox(
+                "Drawn for", QUESTIONS, format_func=lambda name: name.replace("_", " "), key="plan_for", width=160
             )
         asked["per_topic"] = st.number_input(
             "Items a topic", 1, None, None, key="plan_per_topic", placeholder="all", width=140
@@ -56,10 +71,10 @@ def _look_at(principal: Principal, asked: dict[str, Any], has_pairs: bool) -> No
     try:
         with st.spinner("Planning…"), reading(database()) as session:
             study = study_for(session, principal, "admin")
-            plan = slots.make_plan(session, principal, **asked)
+            plan, told = _planned(session, principal, asked)
             found = plan_summary.summary(session, principal, plan)
             noun = plan_words.noun_of(studies.protocol_of(study))
-            said = [plan_words.size_words(study.name, study.seed, noun, found)]
+            said = [*told.splitlines(), plan_words.size_words(study.name, study.seed, noun, found)]
     except errors.AnnotationError as error:
         report_page.section(f'<p class="c-red">{escape(error.text)}</p>')
         return
@@ -87,11 +102,18 @@ def _look_at(principal: Principal, asked: dict[str, Any], has_pairs: bool) -> No
 def _make(principal: Principal, asked: dict[str, Any]) -> None:
     bar = st.progress(0.0, "Comparing reports")
     with reading(database()) as session:
-        plan = slots.make_plan(session, principal, **asked)
+        plan, _ = _planned(session, principal, asked)
         passages = slots.compare_plan(session, principal, plan, partial(look.advance, bar, "Comparing reports"))
     with transaction(database()) as session:  # once more: something may have come in meanwhile
-        slots.apply_plan(session, principal, slots.make_plan(session, principal, **asked), passages)
+        slots.apply_plan(session, principal, _planned(session, principal, asked)[0], passages)
     _forget()
+
+
+def _planned(session: Session, principal: Principal, asked: dict[str, Any]) -> tuple[slots.Plan, str]:
+    """The plan, and what is told of the topics drawn for it, if any."""
+    if asked.get("design") == DRAWN:
+        return plan_drawn(session, principal, **{name: value for name, value in asked.items() if name != "design"})
+    return slots.make_plan(session, principal, **asked), ""
 
 
 def _forget() -> None:

@@ -6,8 +6,8 @@ of it: claim, prompt, send, ledger, labels, on SQLite. Exit 1 where a promise is
 many calls, are in judge_queue.py.
 
 Told, and promised by nobody yet: processor time of a call over bare litellm's, and how long after the provider sent a
-reply its line is in the journal, quiet and beside as many busy processes as there are cores. Whoever kills the process
-before that has it paid again. Most of it is litellm's work on the replies that came at the same moment.
+reply it is in the journal as it came, quiet and beside as many busy processes as there are cores. Whoever kills the
+process before that has it paid again.
 """
 
 from __future__ import annotations
@@ -232,19 +232,19 @@ async def timed(send: Callable[[], Awaitable[None]], concurrency: int, calls: in
 
 @contextmanager
 def noted() -> Iterator[dict[str, float]]:
-    """When each reply was written into a journal, by the sha256 of its prompt."""
+    """When each reply was written into a journal as it came, by the sha256 of its prompt."""
     times: dict[str, float] = {}
-    kept = journal.Request.answered
+    kept = journal.Request.arrived
 
-    def answered(self: journal.Request, attempt: Mapping[str, Any], spent: float | None, tries: int) -> None:
-        kept(self, attempt, spent, tries)
-        times[attempt["prompt_sha256"]] = time.time()
+    def arrived(self: journal.Request, raw: Mapping[str, Any]) -> None:
+        kept(self, raw)
+        times[self._asked["prompt_sha256"]] = time.time()
 
-    journal.Request.answered = answered  # type: ignore[method-assign]  # for as long as this measures
+    journal.Request.arrived = arrived  # type: ignore[method-assign]  # for as long as this measures
     try:
         yield times
     finally:
-        journal.Request.answered = kept  # type: ignore[method-assign]  # as before
+        journal.Request.arrived = kept  # type: ignore[method-assign]  # as before
 
 
 @contextmanager

@@ -3,21 +3,25 @@
 One `ask` is one HTTP request: litellm's own retries are off, because they are neither counted nor priced.
 """
 
+import asyncio
+import gc
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from base64 import b64decode, b64encode
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextvars import ContextVar
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, Protocol
 
 from annotation.errors import AnnotationError
-from annotation.judges.asking import own_code
-from annotation.judges.asking.prompt import Message
+from annotation.judges.asking import own_code, steps
+from annotation.judges.asking.prompt import Message, Prompt
 from annotation.judges.defining.judge_file import JudgeDefinition, ModelFacts, Price, Rung
-from annotation.judges.money.accounts import leaves
+from annotation.judges.money.accounts import WATCH, leaves
 from annotation.judges.money.prices import PER
-from annotation.judges.replies.outcomes import Reply, Usage, failed_reply
+from annotation.judges.replies.outcomes import REPLIES, Reply, Usage, failed_reply
 from annotation.labels.entries import clean
 
 KEY = "_API_KEY"  # how the variable ends where a key is all that a provider asks for
@@ -73,6 +77,30 @@ def response_format(schema: Mapping[str, Any], rung: Rung) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": "judgments", "strict": True, "schema": dict(schema)}}
 
 
+UNREAD: Mapping[str, Any] = {"type": "object", "properties": {}}
+
+
+async def reread(said: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What litellm makes of a journal's line with an answer as it came, as `settling.Settled` has it. Nothing is sent.
+
+    None where it cannot be read here, as without the account that its provider's requests are signed with.
+    """
+    asked, price = said["asked"], said["asked"]["price"] and Price(**said["asked"]["price"])
+    _CAME_BEFORE.set(said["raw"])
+    try:
+        judge = JudgeDefinition.model_validate(asked["judge"])
+        reply = await ask(judge, [{"role": "user", "content": "-"}], UNREAD, asked["rung"])
+    except AnnotationError:
+        return None
+    if said["raw"]["status"] == 200 and reply.outcome not in REPLIES:
+        return None
+    step = steps.Ask(Prompt((), asked["prompt_sha256"], "", {}), asked["rung"], asked["kind"])
+    attempt = steps.as_row(replace(reply, seconds=said["seconds"]), step, price)
+    tries = asked["tries"] + (reply.outcome in steps.MAX_TRIES)
+    return {"attempt": attempt, "spent": steps.spent_by(reply, price), "tries": tries}
+
+
+_CAME_BEFORE: ContextVar[Mapping[str, Any] | None] = ContextVar("CAME_BEFORE", default=None)
 _ASKED: ContextVar[str] = ContextVar("ASKED")
 _TOLD: set[str] = set()  # models of which a request was seen to leave; of others it is said before it does
 _SESSIONS: dict[str, Any] = {}
@@ -83,8 +111,49 @@ async def _left(*_: Any) -> None:
     leaves()
 
 
+class _Received:
+    """A response that is here whole, with as much of aiohttp's as litellm's transport reads."""
+
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        self.status, self.headers, self.content = raw["status"], raw["headers"], self
+        self._body = b64decode(raw["body"])
+
+    async def iter_chunked(self, _: int) -> AsyncIterator[bytes]:
+        yield self._body
+
+    def close(self) -> None:
+        """Its connection was given back when its last byte came."""
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Request:
+    """A request whose answer is told before litellm reads it; one that came before is not sent.
+
+    Answers are read in turn, and the event loop listens in between: else an answer that is here waits, untold, until
+    litellm has worked through all that came with it.
+    """
+
+    def __init__(self, send: Callable[[], Any], turn: asyncio.Lock) -> None:
+        self._send, self._turn = send, turn
+
+    async def __aenter__(self) -> _Received:
+        raw = _CAME_BEFORE.get()
+        if raw is None:
+            response = await self._send()
+            headers = {name: value for name, value in response.headers.items() if name.lower() != "set-cookie"}
+            raw = {"status": response.status, "headers": headers, "body": b64encode(await response.read()).decode()}
+            if watch := WATCH.get():
+                watch.arrives(raw)
+            async with self._turn:
+                await asyncio.sleep(0)
+        return _Received(raw)
+
+
 def _session() -> Any:
-    """The connections of this run, made as litellm makes its own, with a note of when a request leaves through them."""
+    """The connections of this run, made as litellm makes its own, with a note of when a request leaves through them,
+    and of what comes."""
     if "session" not in _SESSIONS:
         from aiohttp import TraceConfig
         from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
@@ -92,8 +161,10 @@ def _session() -> Any:
         trace = TraceConfig()
         trace.on_request_chunk_sent.append(_left)
         trace.freeze()
-        session = AsyncHTTPHandler.create_aiohttp_transport().get_valid_client_session()
+        session: Any = AsyncHTTPHandler.create_aiohttp_transport().get_valid_client_session()
         session.trace_configs.append(trace)
+        send, turn = session.request, asyncio.Lock()
+        session.request = lambda *args, **kwargs: _Request(lambda: send(*args, **kwargs), turn)
         _SESSIONS["session"] = session
     return _SESSIONS["session"]
 
@@ -188,9 +259,12 @@ def library() -> Any:
     """litellm, imported now if nobody has needed it yet."""
     # before the import, else it fetches the map of models over the network
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    is_new = "litellm" not in sys.modules
     import litellm
 
-    litellm.suppress_debug_info = True
+    if is_new:  # it stays: looking for garbage in it holds every reply up for a third of a second
+        litellm.suppress_debug_info = True
+        gc.freeze()
     return litellm
 
 

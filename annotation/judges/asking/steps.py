@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from annotation.judges.asking.prompt import Material, Prompt, ask_again, build_prompt
-from annotation.judges.defining.judge_file import Price, Rung
+from annotation.judges.defining.judge_file import JudgeDefinition, Price, Rung
 from annotation.judges.money.prices import cost
 from annotation.judges.replies.outcomes import COST_UNKNOWN, REPLIES, Reply
 from annotation.judges.replies.reply import better, failed_answers, needs_asking_again, parse_reply, problems
 from annotation.labels.answers import Answer
 
 MAX_TRIES: Mapping[str, int] = {"server_error": 5, "dropped": 3, "timeout": 3}
+READ_BY = {"name", "model", "api_base", "api_key_env", "params"}  # of a judge's settings: how its answers are read
 HOPELESS = {"too_long": "input_too_long", "bad_request": "call_failed"}
 
 
@@ -137,6 +138,12 @@ def cost_of(reply: Reply, price: Price | None) -> float | None:
 def spent_by(reply: Reply, price: Price | None) -> float | None:
     """What the try takes from the budget; None keeps its whole reservation."""
     return (reply.cost or 0.0) if price is None else cost_of(reply, price)
+
+
+def asked_of(judge: JudgeDefinition, price: Price | None) -> dict[str, Any]:
+    """What a journal keeps beside each request of a judge, by which `client.reread` reads an answer later."""
+    settings = judge.model_dump(mode="json", include=READ_BY, exclude_defaults=True)
+    return {"judge": settings, "price": price and price.model_dump(exclude_none=True)}
 
 
 def as_row(reply: Reply, step: Ask, price: Price | None) -> dict[str, Any]:

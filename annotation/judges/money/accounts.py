@@ -1,6 +1,6 @@
 """A judge's rows in a study: its rater, its running account, and the immutable configuration its calls belong to.
 
-And the moment from which a request may have to be paid for, told to whoever keeps a journal of them.
+And what a request is watched for by whoever keeps a journal: that it leaves, and what comes back.
 """
 
 from collections.abc import Callable, Mapping
@@ -213,13 +213,19 @@ def _stored(session: orm.Session, study: Study, definition: JudgeDefinition, tem
     return None
 
 
-def _nobody() -> None:
-    """Nobody keeps a journal of this request."""
+@dataclass(frozen=True)
+class Watch:
+    """Who is told of a request. `leaves`: it is on its way, or may be from now on; perhaps more than once. `arrives`:
+    the last byte of what came back is here, as `status`, `headers` and `body` in base64, which nobody has read yet."""
+
+    leaves: Callable[[], None]
+    arrives: Callable[[Mapping[str, Any]], None]
 
 
-LEAVES: ContextVar[Callable[[], None]] = ContextVar("LEAVES", default=_nobody)  # may be called more than once
+WATCH: ContextVar[Watch | None] = ContextVar("WATCH", default=None)  # of this task's request; None: nobody is told
 
 
 def leaves() -> None:
     """The request of this task is on its way, or may be from now on."""
-    LEAVES.get()()
+    if watch := WATCH.get():
+        watch.leaves()

@@ -1,8 +1,8 @@
 """What a process sends to judges and what comes back, in a file of its own, ahead of the database.
 
-A reply is a line here as soon as it is in hand, however long the database, the other threads and the machine take. A
-process that was killed leaves its journal, and whoever goes on reads it first: what came is kept, what was only claimed
-is planned again, and of what was sent it is known which.
+A reply is a line here as soon as its last byte has come, before anybody reads it, and another once it is read, however
+long the database, the other threads and the machine take. A process that was killed leaves its journal, and whoever
+goes on reads it first: what came is kept, what was only claimed is planned again, and what was sent is known.
 """
 
 import errno
@@ -13,10 +13,11 @@ import os
 import secrets
 import shutil
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,8 @@ SEGMENT_BYTES = 8_000_000  # of one file; those whose every reply is in the data
 AT_ONCE = 200  # replies kept in one transaction
 UNNAMED = ".new"  # what a folder's name ends with until it is locked
 Key = tuple[str, int]  # of a request: the call's key, and the number of the attempt
+# a line that has `raw`, as one that has `attempt`; None: it cannot be read here
+Reread = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
 
 
 def journals_of(url: URL) -> Path:
@@ -59,9 +62,9 @@ class Journal:
             self._next_segment()
             self._forcing.start()
 
-    def request(self, key: Key) -> "Request":
-        """A request that is about to go out; nothing is written yet."""
-        return Request(self._write, key)
+    def request(self, key: Key, asked: Mapping[str, Any]) -> "Request":
+        """A request about to go out; nothing is written yet. `asked`: what it takes to read its answer later."""
+        return Request(self._write, key, asked)
 
     def close(self) -> None:
         """Forget the journal, unless the database lacks some of it: that is for whoever goes on."""
@@ -120,14 +123,21 @@ class Journal:
 class Request:
     """One request of a call, as the journal follows it."""
 
-    def __init__(self, write: Callable[[Mapping[str, Any]], Callable[[], None]], key: Key) -> None:
-        self._write, self._key = write, key
+    def __init__(
+        self, write: Callable[[Mapping[str, Any]], Callable[[], None]], key: Key, asked: Mapping[str, Any]
+    ) -> None:
+        self._write, self._key, self._asked, self._made = write, key, asked, time.monotonic()
         self._held: list[Callable[[], None]] = []
 
     def sent(self) -> None:
         """It is on its way: written once, however often it is said."""
         if not self._held:
             self._held.append(self._write({"key": self._key}))
+
+    def arrived(self, raw: Mapping[str, Any]) -> None:
+        """What came, as it came."""
+        seconds = time.monotonic() - self._made
+        self._held.append(self._write({"key": self._key, "asked": self._asked, "raw": raw, "seconds": seconds}))
 
     def answered(self, attempt: Mapping[str, Any], spent: float | None, tries: int) -> None:
         """What came of it, as `settling.Settled` has it."""
@@ -141,11 +151,13 @@ class Request:
 
 @dataclass(frozen=True)
 class Left:
-    """The journal of a process that is gone: the worker it was, what it had sent, and what had come of each."""
+    """The journal of a process that is gone: the worker it was, what it had sent, what had come of each, and what had
+    come that it had not read."""
 
     worker: str
     sent: frozenset[Key]
     answered: Mapping[Key, Mapping[str, Any]]
+    unread: Mapping[Key, Mapping[str, Any]]
 
 
 @contextmanager
@@ -166,7 +178,7 @@ def left_behind(folder: Path) -> Iterator[list[Left]]:
 
 def _read(folder: Path) -> Left:
     sent: set[Key] = set()
-    answered: dict[Key, Mapping[str, Any]] = {}
+    answered, unread = dict[Key, Mapping[str, Any]](), dict[Key, Mapping[str, Any]]()
     for segment in sorted(folder.glob("*.jsonl"), key=lambda path: int(path.stem)):
         for line in segment.read_bytes().splitlines():
             with suppress(ValueError, KeyError, TypeError):  # the last line of a process that was killed while writing
@@ -175,7 +187,9 @@ def _read(folder: Path) -> Left:
                 sent.add((call, number))
                 if "attempt" in said:
                     answered[call, number] = said
-    return Left(folder.name, frozenset(sent), answered)
+                elif "raw" in said:
+                    unread[call, number] = said
+    return Left(folder.name, frozenset(sent), answered, {key: unread[key] for key in unread.keys() - answered.keys()})
 
 
 def _path(folder: Path | None, segment: int) -> Path:
@@ -236,14 +250,19 @@ def _nothing() -> None:
     """Nothing is kept, so nothing has to be let go."""
 
 
-def recover(engine: Engine) -> int:
+def recover(engine: Engine, reread: Reread) -> int:
     """Store what came back to processes of this machine that are gone, and plan again what they held.
 
     Returns how many of their requests were out without an answer: those are paid twice where the provider had them.
     What was only claimed is not among them. A second call finds nothing.
     """
     with left_behind(journals_of(engine.url)) as journals:
-        return sum(_recover(engine, journal) for journal in journals)
+        return sum(_recover(engine, _all_read(journal, reread)) for journal in journals)
+
+
+def _all_read(journal: Left, reread: Reread) -> Left:
+    read = {key: found for key, said in journal.unread.items() if (found := reread(said)) is not None}
+    return replace(journal, answered={**journal.answered, **read}, unread={})
 
 
 def _recover(engine: Engine, journal: Left) -> int:

@@ -168,11 +168,12 @@ class AskedAgain:
 
 @dataclass(frozen=True)
 class Ended:
-    """The call's labels, and its end."""
+    """The call's labels, and its end; `settled`: its last attempt, where that is not stored yet."""
 
     call_id: int
     answered: tuple[Answered, ...]
     step: Finish
+    settled: Settled | None = None
 
 
 @dataclass(frozen=True)
@@ -210,7 +211,8 @@ def write_back(session: orm.Session, worker: Worker, changes: Sequence[Change]) 
     """Whether each change was made: only where the lease is still ours, and a re-ask only where it can be paid."""
     books = _Books(locked(session, worker, sorted({change.call_id for change in changes})))
     mine = [books.held[change.call_id].mine for change in changes]
-    _settle(session, books, [change for change in changes if isinstance(change, Settled)])
+    settled = [change.settled if isinstance(change, Ended) else change for change in changes]
+    _settle(session, books, [change for change in settled if isinstance(change, Settled)])
     held = [change for change, ours in zip(changes, mine, strict=True) if ours]
     _end(session, books, [change for change in held if isinstance(change, Ended)])
     for change in held:

@@ -5,18 +5,28 @@ import contextlib
 import random
 import time
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
 from annotation.judges.asking import client, material
-from annotation.judges.asking.steps import Ask, Finish, Tried, as_row, back_off_s, counted_tries, next_step, spent_by
+from annotation.judges.asking.steps import (
+    Ask,
+    Finish,
+    Tried,
+    as_row,
+    asked_of,
+    back_off_s,
+    counted_tries,
+    next_step,
+    spent_by,
+)
 from annotation.judges.money import prices
-from annotation.judges.money.accounts import LEAVES, Account, as_sent, leaves
+from annotation.judges.money.accounts import WATCH, Account, Watch, as_sent, leaves
 from annotation.judges.queue import queue, settling
 from annotation.judges.queue.journal import Journal, Request, recover
 from annotation.judges.replies.outcomes import REPLIES, Reply
@@ -26,6 +36,7 @@ from db import connect, tables
 
 LOOK_AGAIN_S = 0.5  # after a claim that found nothing
 BEHIND_S, ON_THEIR_WAY = 0.005, 4  # while the event loop is so late, so many requests at once are made ready and sent
+_Came = tuple[settling.Settled, Callable[[], None]]  # an attempt, and what to do once it is stored
 SET_ASIDE = 500  # calls that do not fit the budget now; more are not looked for
 
 
@@ -45,6 +56,7 @@ class JudgeWork:
         )
         self._transport, self._limit, self._thread, self._journal = transport, limit, thread, journal
         self._definition, self._price = account.resolved.definition, account.resolved.priced.price
+        self._asks = asked_of(self._definition, self._price)
         self._gate = gate.Gate(self._definition.rpm, self._definition.tpm)
         self._ahead = max(8, self._definition.concurrency // 4)  # claimed before a slot is free, to hide the claim
         self._ready: deque[queue.Work] = deque()
@@ -52,6 +64,7 @@ class JudgeWork:
         self._claiming: asyncio.Task[None] | None = None
         self._requests: set[asyncio.Future[Reply]] = set()
         self._unsent: set[Request] = set()
+        self._came: dict[int, _Came] = {}  # by call: what is in the journal alone
         self._error: Exception | None = None
         self._in_flight = self._rung = self._ended = 0
         self._unaffordable: set[int] = set()
@@ -198,7 +211,12 @@ class JudgeWork:
 
     async def _take_over(self) -> None:
         """What processes left that are gone: those of this machine by their journals, others when their time is up."""
-        recovering = asyncio.get_running_loop().run_in_executor(self._thread, connect.patient(recover), self._engine)
+        loop = asyncio.get_running_loop()
+
+        def read(said: Mapping[str, Any]) -> Mapping[str, Any] | None:
+            return asyncio.run_coroutine_threadsafe(client.reread(said), loop).result()
+
+        recovering = loop.run_in_executor(self._thread, connect.patient(recover), self._engine, read)
         take_over = partial(settling.take_over_expired, worker=self._worker, account=self.account)
         self.abandoned += await recovering + await self._writer.write(take_over)
 
@@ -214,31 +232,61 @@ class JudgeWork:
 
     async def _one(self, work: queue.Work) -> None:
         """Take one call as far as it goes now: to its labels, or back into the queue."""
+        try:
+            try:
+                step = await self._asked(work)
+            finally:
+                self._in_flight -= 1
+                self._start_ready()  # not only once the loop is back from its next claim
+                self._changed.set()
+            if step is not None:
+                await self._end(work.rows, step)
+        except Exception:
+            if work.rows.call_id in self._came:  # it is paid, whatever becomes of reading it
+                await self._keep(work.rows)
+            raise
+
+    async def _asked(self, work: queue.Work) -> Finish | None:
+        """Ask until the call ends; None where it goes back into the queue, or is not ours any more."""
         rows, step, tried = work.rows, work.step, list(work.rows.tried)
         if isinstance(step, Ask) and step.kind != "reask" and step.rung != self._definition.structured[self._rung]:
             step = self._step(rows)  # the ladder has moved since it was claimed
-        try:
-            while isinstance(step, Ask):
-                noted = self._journal.request((rows.key, len(tried) + 1))
-                reply = await self._send(rows, step, noted)
-                tried.append(Tried(reply.outcome, step.rung, reply.text, reply.finish_reason))
-                decide = partial(next_step, rows.material, tried, self._definition.structured[self._rung])
-                # a reply is stored before it is read; anything else needs no reading
-                again = reply.outcome not in REPLIES and isinstance(decide(), Ask)
-                if not await self._settle(rows, step, reply, tried, noted, requeue=again):
-                    return
-                step = decide()
-                if isinstance(step, Ask) and not await self._is_our_turn():
-                    await self._writer.change(settling.GivenBack(rows.call_id))
-                    return
-                if isinstance(step, Ask) and not await self._may_ask_again(rows, step):
-                    step = decide(may_ask_again=False)
-        finally:
-            self._in_flight -= 1
-            self._start_ready()  # not only once the loop is back from its next claim
-            self._changed.set()
-        ended = settling.Ended(rows.call_id, rows.answered(step.answers), step)
-        if await self._writer.change(ended, can_wait=self._in_flight > 0):
+        while isinstance(step, Ask):
+            asked: dict[str, Any] = {"rung": step.rung, "kind": step.kind, "prompt_sha256": step.prompt.sha256}
+            asked["tries"] = counted_tries(tried)
+            noted = self._journal.request((rows.key, len(tried) + 1), {**self._asks, **asked})
+            reply = await self._send(rows, step, noted)
+            tried.append(Tried(reply.outcome, step.rung, reply.text, reply.finish_reason))
+            decide = cache(partial(next_step, rows.material, tried, self._definition.structured[self._rung]))
+            # a reply is on disk before it is read; anything else needs no reading
+            again = reply.outcome not in REPLIES and isinstance(decide(), Ask)
+            self._came[rows.call_id] = self._come_to(rows, step, reply, tried, noted, requeue=again)
+            if (again or self._journal.refused or isinstance(decide(), Ask)) and (not await self._keep(rows) or again):
+                return None
+            step = decide()
+            if isinstance(step, Ask) and not await self._is_our_turn():
+                await self._writer.change(settling.GivenBack(rows.call_id))
+                return None
+            if isinstance(step, Ask) and not await self._may_ask_again(rows, step):
+                step = decide(may_ask_again=False)
+        return step
+
+    async def _keep(self, rows: material.CallRows) -> bool:
+        """Store what came, by itself. True while the call is in our hands."""
+        settled, stored = self._came.pop(rows.call_id)
+        mine = bool(await self._writer.change(settled))
+        stored()
+        return mine
+
+    async def _end(self, rows: material.CallRows, step: Finish) -> None:
+        """Store the labels, with what came."""
+        settled, stored = self._came.get(rows.call_id, (None, None))
+        ended = settling.Ended(rows.call_id, rows.answered(step.answers), step, settled)
+        mine = await self._writer.change(ended, can_wait=self._in_flight > 0)
+        if stored is not None:
+            stored()
+            del self._came[rows.call_id]
+        if mine:
             self._ended += 1
             self._states[step.state] += 1
             self._states["planned"] -= 1
@@ -254,7 +302,7 @@ class JudgeWork:
         started = time.monotonic()
         judge = as_sent(self._definition, rows.repeat_no)
         self._unsent.add(noted)
-        LEAVES.set(partial(self._has_left, noted))
+        WATCH.set(Watch(partial(self._has_left, noted), noted.arrived))
         if self._transport is not client.ask:
             leaves()  # it says itself when a request leaves this process; of others nobody knows
         request = asyncio.ensure_future(self._transport(judge, step.prompt.messages, step.prompt.schema, step.rung))
@@ -273,13 +321,14 @@ class JudgeWork:
             self._requests.discard(request)
             self._unsent.discard(noted)
 
-    async def _settle(
+    def _come_to(
         self, rows: material.CallRows, step: Ask, reply: Reply, tried: list[Tried], noted: Request, *, requeue: bool
-    ) -> bool:
-        """Store the attempt with what it means for the whole judge. True while the call is still in our hands."""
+    ) -> _Came:
+        """The attempt with what it means for the whole judge, in the journal now; and what to do once it is stored."""
         judge, paused_s = self._note(step, reply)
+        worst = material.worst(step, self.account)
         limited = reply.cost if self._definition.max_cost is not None else None
-        if limited is not None and (why := prices.broken_by(limited, material.worst(step, self.account))):
+        if limited is not None and (why := prices.broken_by(limited, worst)):
             self.stop(why)
             judge = {**judge, "stopped": self.stopped}
         tries, row = counted_tries(tried), as_row(reply, step, self._price)
@@ -288,13 +337,14 @@ class JudgeWork:
         spent = spent_by(reply, self._price)
         settled = settling.Settled(rows.call_id, row, spent, tries, requeue, wait_s, judge, paused_s, len(tried))
         noted.answered(row, spent, tries)
-        mine = await self._writer.change(settled)
+        return settled, partial(self._stored, settled, noted, worst)
+
+    def _stored(self, settled: settling.Settled, noted: Request, worst: float) -> None:
         noted.kept()
-        self._spent += material.worst(step, self.account) if spent is None else spent
+        self._spent += worst if settled.spent is None else settled.spent
         self._settled = True
-        if requeue:
-            self._look_at = min(self._look_at, time.monotonic() + wait_s)
-        return mine and not requeue
+        if settled.requeue:
+            self._look_at = min(self._look_at, time.monotonic() + settled.wait_s)
 
     def _note(self, step: Ask, reply: Reply) -> tuple[dict[str, Any], float | None]:
         """What a reply says about the judge itself: columns of its row and a pause in seconds, for other workers."""

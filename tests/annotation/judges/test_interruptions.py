@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import Engine, select, update
 
 from annotation.judges.planning.plan import plan_judges
+from annotation.judges.queue.journal import journals_of
 from annotation.judges.running.progress import Snapshot
 from annotation.judges.running.run import run_judges
 from db.connect import transaction
@@ -32,20 +33,25 @@ from tests.annotation.judges.judged_study import (
 pytestmark = pytest.mark.databases("sqlite")  # but where a test says otherwise
 
 
-def test_the_raw_reply_is_committed_before_it_is_read(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_raw_reply_is_on_disk_before_it_is_read_and_stored_where_it_cannot_be(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     study = make_study(engine, 1)
     seen: list[int] = []
 
     def broken(*_: Any, **__: Any) -> Any:
-        seen.append(len(attempts(engine)))
+        lines = [line for file in journals_of(engine.url).glob("*/*.jsonl") for line in file.read_text().splitlines()]
+        seen.append(sum("raw_reply" in line for line in lines))
         raise RuntimeError("a bug in the parser")
 
     monkeypatch.setattr("annotation.judges.asking.steps.parse_reply", broken)
     with pytest.raises(RuntimeError):
         run_stub(engine, study, Stub())
     monkeypatch.undo()
+    assert seen
     assert all(count > 0 for count in seen)
     stored = len(attempts(engine))
+    assert stored > 0
     again = Stub()
     assert run_stub(engine, study, again).judges[0].complete
     assert len(again.requests) == 2 - stored, "what was stored is labelled without another call"

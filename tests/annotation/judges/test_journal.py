@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
+from base64 import b64encode
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import Engine, make_url, select, update
 
+from annotation.judges.asking import client
 from annotation.judges.planning.plan import plan_judges
 from annotation.judges.queue import journal as journal_module
 from annotation.judges.queue.journal import Journal, journals_of, left_behind, recover, why_no_journal
@@ -30,6 +35,28 @@ from tests.annotation.judges.judged_study import (
 )
 
 CALL = "c" * 64
+ASKED: dict[str, Any] = {
+    "judge": {"name": "j", "model": "openai/fake", "api_base": "http://nowhere.invalid/v1"},
+    "price": {"input": 1.0, "output": 2.0}, "rung": "json_schema", "kind": "first", "prompt_sha256": "p" * 64, "tries": 1,
+}  # fmt: skip
+
+
+def unread(said: Mapping[str, Any]) -> None:
+    raise AssertionError("nothing came that was not read")
+
+
+def completion(said: str) -> dict[str, Any]:
+    """A reply as it comes over the wire."""
+    body = {
+        "id": "x", "object": "chat.completion", "created": 1, "model": "fake-7",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 1_000_000, "completion_tokens": 100_000, "total_tokens": 1_100_000},
+    }  # fmt: skip
+    return {"status": 200, "headers": {"content-type": "application/json"}, "body": wired(json.dumps(body))}
+
+
+def wired(text: str) -> str:
+    return b64encode(text.encode()).decode()
 
 
 def killed(journal: Journal) -> None:
@@ -64,14 +91,14 @@ def test_what_came_is_kept_what_was_out_is_told_and_what_was_only_claimed_costs_
     came, out, *_ = lease_all(engine, "worker-dead")
     text = "\n".join(f"criterion: {code}" for code in CODES)
     for call in (came, out):
-        dead.request((call.key, 1)).sent()
+        dead.request((call.key, 1), ASKED).sent()
     said = judgments(f"{text}\n[[q=0.8]] [[q=0.2]]")
-    dead.request((came.key, 1)).answered(attempt(said), spent=0.25, tries=0)
-    dead.request(("of no call that is here", 1)).answered(attempt(), spent=0.25, tries=0)
-    assert recover(engine) == 0, "a living process keeps what it holds"
+    dead.request((came.key, 1), ASKED).answered(attempt(said), spent=0.25, tries=0)
+    dead.request(("of no call that is here", 1), ASKED).answered(attempt(), spent=0.25, tries=0)
+    assert recover(engine, unread) == 0, "a living process keeps what it holds"
     killed(dead)
-    assert recover(engine) == 1, "of four calls one request had left and had no answer"
-    assert recover(engine) == 0, "and it is told once"
+    assert recover(engine, unread) == 1, "of four calls one request had left and had no answer"
+    assert recover(engine, unread) == 0, "and it is told once"
     assert call_states(engine) == {"planned": 4}
     assert [(a.call_id, a.kind, a.cost) for a in attempts(engine)] == [
         (came.id, "first", 0.25), (out.id, "abandoned", None),
@@ -82,6 +109,36 @@ def test_what_came_is_kept_what_was_out_is_told_and_what_was_only_claimed_costs_
     assert len(stub.requests) == 3, "what had come is read without another call"
 
 
+def test_a_reply_that_had_come_and_that_nobody_had_read_is_read_and_an_error_is_no_reply(sqlite: Engine) -> None:
+    """One answer, one 429, one in words that cannot be read here, and one that is out: the last two may be paid twice."""
+    study = make_study(sqlite, 2)
+    definitions = judges(STUB_JUDGE)
+    plan_judges(sqlite, study, definitions, describe=describe)
+    dead = Journal(journals_of(sqlite.url), "worker-dead")
+    calls = lease_all(sqlite, "worker-dead")
+    said = judgments("\n".join(f"criterion: {code}" for code in CODES) + "\n[[q=0.8]] [[q=0.2]]")
+    limited = {"status": 429, "headers": {"retry-after": "7"}, "body": wired('{"error": {"message": "slowly"}}')}
+    odd = {**completion(""), "body": wired("no JSON")}
+    for call, raw in zip(calls, (completion(said), limited, odd, None), strict=True):
+        request = dead.request((call.key, 1), ASKED)
+        request.sent()
+        if raw:
+            request.arrived(raw)
+    killed(dead)
+    with asyncio.Runner() as runner:
+        assert recover(sqlite, lambda said: runner.run(client.reread(said))) == 2
+        runner.run(client.close())
+    found = [(one.call_id, one.kind, one.outcome, one.cost, one.model_reported) for one in attempts(sqlite)]
+    assert sorted(found) == [
+        (calls[0].id, "first", "ok", 1.2, "fake-7"), (calls[1].id, "first", "rate_limited", 0.0, None),
+        (calls[2].id, "abandoned", "abandoned", None, None), (calls[3].id, "abandoned", "abandoned", None, None),
+    ]  # fmt: skip
+    assert (account(sqlite).spent, account(sqlite).reserved) == (pytest.approx(3.2), 0.0)
+    stub = Stub()
+    assert run_judges(sqlite, study, definitions, transport=stub).judges[0].complete
+    assert len(stub.requests) == 3
+
+
 def test_a_reply_that_the_database_had_already_is_stored_once(sqlite: Engine) -> None:
     study = make_study(sqlite, 1)
     run_stub(sqlite, study, Stub())
@@ -90,10 +147,10 @@ def test_a_reply_that_the_database_had_already_is_stored_once(sqlite: Engine) ->
         key = session.get_one(JudgeCall, stored.call_id).key
     dead = Journal(journals_of(sqlite.url), "worker-dead")
     again = {name: getattr(stored, name) for name in ("outcome", "prompt_sha256", "seconds", "raw_reply", "rung")}
-    dead.request((key, 1)).answered({**again, "kind": "first"}, spent=0.1, tries=0)
+    dead.request((key, 1), ASKED).answered({**again, "kind": "first"}, spent=0.1, tries=0)
     killed(dead)
     spent = account(sqlite).spent
-    assert recover(sqlite) == 0
+    assert recover(sqlite, unread) == 0
     assert (len(attempts(sqlite)), account(sqlite).spent) == (2, spent)
 
 
@@ -106,9 +163,9 @@ def test_a_line_that_was_cut_short_takes_no_other_with_it(tmp_path: Path, monkey
     journal = Journal(tmp_path, "w")
     write = os.write
     monkeypatch.setattr(os, "write", lambda to, line: write(to, line[: len(line) // 2]))
-    journal.request(("lost", 1)).sent()
+    journal.request(("lost", 1), ASKED).sent()
     monkeypatch.undo()
-    journal.request((CALL, 2)).answered(attempt(), None, 1)
+    journal.request((CALL, 2), ASKED).answered(attempt(), None, 1)
     killed(journal)
     with left_behind(tmp_path) as (left,):
         assert (left.worker, left.sent, list(left.answered)) == ("w", frozenset({(CALL, 2)}), [(CALL, 2)])
@@ -120,10 +177,10 @@ def test_files_whose_replies_are_all_stored_are_removed_while_the_run_goes_on(
 ) -> None:
     monkeypatch.setattr(journal_module, "SEGMENT_BYTES", 1_000)
     journal = Journal(tmp_path, "w")
-    waiting = journal.request(("waits", 1))
+    waiting = journal.request(("waits", 1), ASKED)
     waiting.sent()
     for number in range(40):
-        request = journal.request((f"call {number}", 1))
+        request = journal.request((f"call {number}", 1), ASKED)
         request.sent()
         request.answered(attempt("x" * 200), 0.0, 0)
         request.kept()

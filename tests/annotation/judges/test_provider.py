@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -33,10 +36,26 @@ def shown(fault: str) -> Any:
     return lambda number, side: f"[[q={0.8 if side == 'A' else 0.2}]] [[fault:{fault}]] report {number} {side}"
 
 
-def test_the_ledger_is_the_providers_to_the_call_and_the_cent(sqlite: Engine, fake: Fake) -> None:
+def test_the_ledger_is_the_providers_to_the_call_and_the_cent(
+    sqlite: Engine, fake: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And each answer is a line of the journal as it came, from which the same attempt is read again."""
     fake.reset(cached_share=0.4, reasoning_tokens=11)
-    study = make_study(sqlite, 6)
+    study, lines = make_study(sqlite, 6), list[str]()
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda to, line: lines.append(line.decode()) or write(to, line))
     summary = run(sqlite, study, judge(fake))
+    monkeypatch.undo()
+    unread, read = ([json.loads(line) for line in lines if f'"{what}":' in line] for what in ("raw", "attempt"))
+    assert len(unread) == len(read) == 12
+    with asyncio.Runner() as runner:
+        again = {tuple(said["key"]): runner.run(client.reread(said)) for said in unread}
+        runner.run(client.close())
+    for said in read:
+        twin = again[tuple(said["key"])]
+        assert twin
+        assert {**twin["attempt"], "seconds": 0} == {**said["attempt"], "seconds": 0}
+        assert (twin["spent"], twin["tries"]) == (said["spent"], said["tries"])
     assert (summary.done, summary.labels) == (12, {"ok": 36})
     stored, bill = attempts(sqlite), fake.bill()
     assert len(stored) == len(bill) == fake.stats()["requests"] == 12

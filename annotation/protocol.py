@@ -365,9 +365,10 @@ def _wrong_with_target_share(answers: Answers, criteria: Sequence[CriterionText]
 
 def refuse_keys_of_other_tasks(asked: TaskType, answers: Answers, criteria: Sequence[CriterionText]) -> None:
     """Raises ValueError naming the first key of `answers` that this task cannot have, or lacks."""
+    evidence_beside_pairs = (asked, answers.paired_view) == ("pairwise_choice", "evidence")
     of_task: dict[str, set[str]] = {
         "pairwise_choice": {"allow_tie"},
-        "pointwise_rating": {"scale", "paired_view"},
+        "pointwise_rating": {"scale", *(() if evidence_beside_pairs else ("paired_view",))},
         "probe_label": {"probe", "context", "labels", "ordered"},
     }
     for task, keys in of_task.items():

@@ -29,11 +29,12 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two reports on one topic; `a` and `b` were named by a coin."""
+    """Two reports on one topic; `a` and `b` were named by a coin. `evidence`: what the task brought, beside both."""
 
     topic: str
     a: Candidate
     b: Candidate
+    evidence: Candidate | None = None
 
 
 @dataclass(frozen=True)

@@ -264,7 +264,7 @@ class GoldPlaces:
         reports = [self._report(row, topic, name) for name in names]
         if needed == 2:
             pair = name_pair(self.study.seed, *reports)
-            return (pair.a, pair.b), None
+            return (pair.a, pair.b), self.reports.get((topic, EVIDENCE))
         if self.protocol.rates_both:
             raise ImportingError(
                 f"{row.where}: training and attention items rate one report; two rated in one view have none"

@@ -26,7 +26,7 @@ class ShownText:
 
 
 def shown_of_item(session: orm.Session, protocol: Protocol, item: Item, left: str | None) -> list[ShownText]:
-    """One or two texts, the left one first. A probe with neither report nor sources shows one that is empty."""
+    """Texts, the left one first, what a task brought last. A probe with neither report nor sources has an empty one."""
     keys = item.report_a_id, item.report_b_id, item.reference_id
     # only these columns: a report's row also holds its original and all that was removed from it
     columns = Report.id, Report.shown_text, Report.shown_sha256, Report.stripper_version
@@ -41,7 +41,8 @@ def in_order(
     """The same from a row with an item's columns; `report` finds a text by its title and the report's id."""
     if item.kind == "pair":
         first, second = (item.report_b_id, item.report_a_id) if left == "B" else (item.report_a_id, item.report_b_id)
-        return [report("Left", first), report("Right", second)]
+        brought = [] if item.reference_id is None else [report("Evidence", item.reference_id)]
+        return [report("Left", first), report("Right", second), *brought]
     if item.kind == "report" and item.reference_id is not None and left is not None:
         # both are rated, each as an item of its own, and neither is called the reference
         own, beside = item.report_a_id, item.reference_id

@@ -1,7 +1,7 @@
 """The items a plan holds, of the newest reports and of drawn probes, and which of them exist already."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import func, or_, orm, select
 
@@ -87,18 +87,20 @@ def plan_items(session: orm.Session, study: Study, asked: Asked) -> tuple[Sequen
     if protocol.task_type == "probe_label":
         return plan_probes(session, study, pairing.Amount(**asked.amount), asked.strata), ()
     reports = candidates(session, study)
+    brought = {report.topic: report for report in reports if report.system == pairing.EVIDENCE}
     standing, barred = _rated(session, study)
     if protocol.task_type == "pairwise_choice" or protocol.rates_both:
         priorities: Sequence[int | None] = ()
+        reports = [report for report in reports if report not in brought.values()]
         if asked.listed is not None:
             pairs, priorities = listed_pairs(asked.listed.rows, reports, study.seed, barred)
         else:
             pairs = pairing.plan_pairs(
                 reports, study.seed, design=asked.design, **asked.amount, standing=standing, barred=barred
             )
-        return [
-            pairing.Twins(pair.topic, pair.a, pair.b) for pair in pairs
-        ] if protocol.rates_both else pairs, priorities
+        return [pairing.Twins(pair.topic, pair.a, pair.b) for pair in pairs] if protocol.rates_both else [
+            replace(pair, evidence=brought.get(pair.topic)) for pair in pairs
+        ], priorities
     beside = protocol.answers.paired_view
     return pairing.plan_singles(
         reports, study.seed, **asked.amount, beside=beside, standing=standing, barred=barred
@@ -112,7 +114,7 @@ def key_of(planned: Planned) -> Key:
     if isinstance(planned, pairing.Twins):
         return frozenset((planned.a.report,)), planned.b.report
     if isinstance(planned, pairing.Pair):
-        return frozenset((planned.a.report, planned.b.report)), None
+        return frozenset((planned.a.report, planned.b.report)), planned.evidence.report if planned.evidence else None
     return frozenset((planned.report.report,)), planned.reference.report if planned.reference else None
 
 

@@ -182,6 +182,7 @@ def _enter_items(
                 twin.passages = turned(passages.get(two)) if two else None
             elif isinstance(planned, pairing.Pair):
                 item.kind, item.report_a_id, item.report_b_id = "pair", planned.a.report, planned.b.report
+                item.reference_id = planned.evidence.report if planned.evidence else None
             elif isinstance(planned, pairing.Single):
                 item.kind, item.report_a_id = "report", planned.report.report
                 item.reference_id = planned.reference.report if planned.reference else None

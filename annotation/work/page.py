@@ -56,6 +56,7 @@ class Shown:
     right: ShownText | None = None
     probe: str | None = None
     is_pair: bool = False  # which of the two is better is asked, not how good one is
+    brought: ShownText | None = None  # what the task came with, of a pair; of one report it is the right text
 
     @property
     def texts(self) -> evidence.Texts:
@@ -82,8 +83,7 @@ def shown_reports(session: Session, assignment: Assignment) -> Shown:
     """What the assignment shows, as its recorded order says."""
     item = session.get_one(Item, assignment.item_id)
     protocol = studies.protocol_of(session.get_one(Study, assignment.study_id))
-    left, *beside = shown_of_item(session, protocol, item, assignment.left)
-    return Shown(left, beside[0] if beside else None, item.probe, item.kind == "pair")
+    return _shown(item, shown_of_item(session, protocol, item, assignment.left))
 
 
 def shown_stamps(session: Session, assignment: Assignment) -> Shown:
@@ -91,14 +91,20 @@ def shown_stamps(session: Session, assignment: Assignment) -> Shown:
     item, *_ = rows = connect.rows_of(session, STAMPS, {"item": assignment.item_id})
     stamps = {row.id: ("" if row.is_empty else "…", row.shown_sha256, row.stripper_version) for row in rows}
     protocol = studies.protocol_of(session.get_one(Study, assignment.study_id))
-    left, *beside = in_order(protocol, item, assignment.left, lambda name, key: ShownText(name, *stamps[key]))
-    return Shown(left, beside[0] if beside else None, item.probe, item.kind == "pair")
+    return _shown(item, in_order(protocol, item, assignment.left, lambda name, key: ShownText(name, *stamps[key])))
+
+
+def _shown(item: Any, texts: Sequence[ShownText]) -> Shown:
+    left, right, brought, *_ = (*texts, None, None)
+    assert left is not None  # an item shows one text at least
+    return Shown(left, right, item.probe, item.kind == "pair", brought)
 
 
 def page_token(assignment: Assignment, shown: Shown) -> str:
     """Says which texts a page shows without being constant per report: it changes with every assignment."""
     texts = f"{assignment.aid}:{shown.left.shown_sha256}:{shown.right.shown_sha256 if shown.right else ''}"
     texts += f":{shown.probe}" if shown.probe else ""
+    texts += f":{shown.brought.shown_sha256}" if shown.brought else ""
     return hashlib.sha256(texts.encode()).hexdigest()[:32]
 
 
@@ -163,6 +169,7 @@ def assignment_page(session: Session, principal: Principal, aid: str) -> dict[st
             "language": topic.language,
             "dir": direction(topic.language),
         },
+        "brought": _drawn(shown.brought) if shown.brought else None,
         "panes": _panes(shown),
         "passages": _passages(session.get_one(Item, assignment.item_id), shown, assignment.left),
         "probe": {"kind": protocol.answers.probe, "text": shown.probe} if shown.probe else None,
@@ -228,10 +235,14 @@ def _panes(shown: Shown) -> list[dict[str, Any]]:
     panes: list[dict[str, Any]] = []
     for side, text in (("left", shown.left), ("right", shown.right)):
         if text is not None and text.shown_text:
-            html = rendering.render_report(text.shown_text)
-            drawn = rendering.formulas_of(html)
-            panes.append({"side": side, "name": text.name, "html": html} | ({"formulas": drawn} if drawn else {}))
+            panes.append({"side": side, **_drawn(text)})
     return panes
+
+
+def _drawn(text: ShownText) -> dict[str, Any]:
+    html = rendering.render_report(text.shown_text)
+    drawn = rendering.formulas_of(html)
+    return {"name": text.name, "html": html} | ({"formulas": drawn} if drawn else {})
 
 
 def _choices(protocol: Protocol) -> list[dict[str, str]]:

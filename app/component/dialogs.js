@@ -73,7 +73,10 @@ class Dialogs {
   }
 
   topic() {
-    const { topic, task, language: lang, dir } = this.page.item;
+    const { topic, task, brought, language: lang, dir } = this.page.item;
+    const files = make("div", { class: "report brought", lang: topic.language, dir: topic.dir });
+    files.innerHTML = brought?.html ?? ""; // sanitised by the server (annotation/rendering.py)
+    typeset(files, brought?.formulas);
     this.show(
       topic.title,
       make(
@@ -82,6 +85,7 @@ class Dialogs {
         topic.prompt || tell("dialog.no_prompt"),
       ),
       make("p", { class: "soft", lang, dir }, task),
+      ...(brought ? [make("h3", {}, paneLabel(brought.name)), files] : []),
     );
   }
 

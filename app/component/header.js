@@ -51,6 +51,10 @@ class Header {
         ),
       ),
     );
+    this.files = make(
+      "button",
+      { type: "button", class: "tool words needs-item", onclick: () => page.dialogs.topic() },
+    );
     const tool = (text, name, run) =>
       make(
         "button",
@@ -83,6 +87,7 @@ class Header {
       make(
         "div",
         { class: "head-right" },
+        this.files,
         this.sides,
         this.outline,
         this.find,
@@ -119,6 +124,9 @@ class Header {
     this.showTime(item && page.activeTime);
     this.progress.style.setProperty("inline-size", all ? `${(100 * complete) / all}%` : "0");
     this.showTopic(item?.topic);
+    this.files.hidden = !item?.brought;
+    this.files.textContent = paneTitle(item?.brought?.name ?? "");
+    this.files.title = paneLabel(item?.brought?.name ?? "");
     this.simulated.hidden = !(item?.study ?? page.data?.study)?.simulated;
     this.showSync(page.reading.together);
     this.find.setAttribute("aria-expanded", String(page.find.isOpen));
@@ -204,7 +212,7 @@ class Header {
         page.writable && entry(tell("menu.flag"), () => page.dialogs.flag(), "f"),
         page.writable && entry(tell("menu.comment"), () => page.dialogs.comment(), "m"),
         page.writable && !page.desk && !training && entry(tell("menu.skip"), () => page.dialogs.skip(), "x"),
-        page.item && page.shell.root.dataset.layout === "single" && entry(tell("header.show_topic"), () => page.dialogs.topic()),
+        page.item && page.shell.root.dataset.layout === "single" && entry(page.item.brought ? paneLabel(page.item.brought.name) : tell("header.show_topic"), () => page.dialogs.topic()),
         page.item && entry(tell("menu.outline"), () => page.outline.open(), "o"),
         page.item && entry(tell("menu.find"), () => page.find.open(), "/"),
         page.reading.alike && entry(tell("menu.alike"), () => page.reading.showAlike(), "p"),

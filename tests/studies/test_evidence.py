@@ -12,7 +12,10 @@ from annotation.documents.shown_files import shown_file
 from annotation.errors import AnnotationError, ImportingError
 from annotation.facts.study_facts import study_facts
 from annotation.importing.reports.evidence import read_evidence
+from annotation.items.shown import shown_of_item
+from annotation.judges.planning.calls import labelled_pairs
 from annotation.protocol import read_protocol
+from annotation.studies import protocol_of
 from annotation.work.guesses import kinds_asked, refuse_unknown_kinds
 from db.connect import reading, transaction
 from db.tables import Item, Label, Report, Study, System
@@ -100,6 +103,62 @@ def test_evidence_is_no_system_where_systems_are_recognised_counted_or_guessed_a
             select(System.key).join(Report, Report.system_id == System.id).join(Item, Item.reference_id == Report.id)
         )
         assert set(session.scalars(beside.where(Item.purpose == "training"))) == {"calipers-evidence"}
+
+
+PAIRS = """format = "calipers-protocol/1"
+name = "pairs_with_files"
+title = "Which report is better, beside the task's files"
+task_type = "pairwise_choice"
+task = "Which report is better?"
+answers = {paired_view = "evidence"}
+[[criterion]]
+id = "better"
+label = "Better"
+text = "Which report does more with the files?"
+"""
+
+
+def test_two_reports_are_compared_beside_what_their_task_brings_by_people_and_judges(desk: Desk) -> None:
+    task_tree(desk.folder / "dr3")
+    put(desk.folder / "pairs_with_files.toml", PAIRS)
+    desk("init", "both", "--protocol", "pairs_with_files.toml", "--seed", "7")
+    desk("import", "reports", "dr3", "--layout", "dr3_eval", "--study", "both")
+    desk("import", "evidence", "dr3", "--study", "both", "--leave-out", "*128k*")
+    put(
+        desk.folder / "gold.csv", "topic,system_a,system_b,criterion,answer,reason\n002,alpha,beta,better,alpha,clear\n"
+    )
+    desk("import", "gold", "gold.csv", "--study", "both", "--use", "training")
+    desk("invite", "both", "Ana")
+    plan = json.loads(desk("pairs", "both", "--design", "all", "--overlap", "1", "--apply", "--json"))
+    assert (plan["pairs"], plan["words"] < 150) == (1, True), "files are looked up"
+    desk("open", "both")
+    desk("packet", "both", "Ana", "--items", "1", "--out", "ana.html")
+    page = (desk.folder / "ana.html").read_text()
+    assert [said in page for said in ("The harbour silts up.", "calipers-evidence")] == [True, False]
+    own = "{{ topic }}\n{{ first_report }}\n{{ second_report }}\n{{ task }}\n{{ criteria }}"
+    put(desk.folder / "own.txt", own)
+    judge = '[[judge]]\nname = "mini"\nmodel = "openai/gpt-4.1-mini"\norder = "both"\n'
+    put(desk.folder / "own.toml", judge + 'prompt = "own.txt"\n')
+    refused = desk("judge", "preview", "both", "--judges", "own.toml", exit_code=1)
+    assert "the model never sees the evidence; put {{ evidence }}" in refused
+    put(desk.folder / "own.txt", f"{own}\n{{{{ evidence }}}}")
+    for words in ("", 'prompt = "paraphrased"\n'):
+        put(desk.folder / "judges.toml", judge + words)
+        asked = desk("judge", "preview", "both", "--judges", "judges.toml")
+        assert (asked.count("The harbour silts up."), asked.count("<evidence-")) == (1, 2), "said where, and there"
+        first, second, files = (asked.index(f"\n<{tag}-") for tag in ("report-first", "report-second", "evidence"))
+        assert first < second < files < asked.index("The harbour silts up.")
+    assert "The harbour silts up." in desk("judge", "preview", "both", "--judges", "own.toml")
+    with reading(desk.engine) as session:
+        study = session.scalars(select(Study)).one()
+        (pair,) = labelled_pairs(session, study)
+        assert (pair.is_pair, pair.names, len({*pair.sha256})) == (True, ("Left", "Right", "Evidence"), 3)
+        item = session.get_one(Item, pair.item_id)
+        for left in ("A", "B"):
+            shown = shown_of_item(session, protocol_of(study), item, left)
+            mirrored = pair.sha256 if left == "A" else (*pair.sha256[1::-1], pair.sha256[2])
+            assert tuple(one.shown_sha256 for one in shown) == mirrored
+        assert study_facts(session, study)["reports"] == 2
 
 
 def test_evidence_that_comes_after_the_items_or_to_a_study_that_shows_none_is_refused(desk: Desk) -> None:

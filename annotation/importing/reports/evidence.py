@@ -25,7 +25,7 @@ def topics_to_show(session: orm.Session, study: Study) -> set[str]:
     made without it."""
     if protocol_of(study).answers.paired_view != "evidence":
         raise AnnotationError(
-            "no_evidence", f"study {study.name!r} shows no evidence: its protocol has to rate reports with "
+            "no_evidence", f"study {study.name!r} shows no evidence: its protocol has to rate or compare reports with "
             'answers.paired_view = "evidence" (sources of claims come with calipers import probes)',
         )  # fmt: skip
     has_evidence = select(System.id).where(System.study_id == study.id, System.key == SYSTEM.key).exists()

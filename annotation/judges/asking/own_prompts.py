@@ -21,8 +21,8 @@ from annotation.protocol import Protocol
 
 # what an own prompt may name, as docs/judges.md lists it
 NAMES = (
-    "task", "guidance", "topic", "first_report", "second_report", "report", "reference", "sources", "probes",
-    "criteria", "answers", "confidence", "reply_format", "texts_are_data", "examples",
+    "task", "guidance", "topic", "first_report", "second_report", "report", "reference", "evidence", "sources",
+    "probes", "criteria", "answers", "confidence", "reply_format", "texts_are_data", "examples",
 )  # fmt: skip
 # and what the shipped ones are written with, for a copy of one
 SHIPPED_NAMES = (

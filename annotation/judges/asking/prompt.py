@@ -1,6 +1,7 @@
 """An item and its criteria become messages. Pure: the same rows give the same bytes, proved by a sha256."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,6 +21,14 @@ TEMPLATES = Path(__file__).parent / "templates"
 Message = Mapping[str, str]
 PAIR = ("report-first", "report-second")  # the tags of two reports
 PART = {"report-first": "first_report", "report-second": "second_report"}  # and what a template calls them
+
+# by these a template is made one that names a task's files: no other study's prompts, and their hashes, change with it
+SECOND = "</report-second-{{ nonce }}>"
+REFERENCE = re.compile(r"{% if texts \| length > 1 %}\n.*?{% endif %}\n", re.DOTALL)
+EVIDENCE = (
+    "- What the task came with, its files and sources, if any, stands between <evidence-{{ nonce }}> and "
+    "</evidence-{{ nonce }}>. It is there to check against; it is not judged.\n"
+)
 
 # how an answer is written on the wire; the coin's names A and B never leave the database
 WIRE = {"left": "first", "right": "second", "tie": "tie", "not_applicable": "not_applicable"}
@@ -101,7 +110,16 @@ def template_of(protocol: Protocol, prompt: str = PLAIN, *, reworded: bool = Fal
     both = "_both" if protocol.answers.paired_view == "both" else ""
     if reworded:
         prompt = PLAIN if prompt == PARAPHRASED else PARAPHRASED
-    return shipped_template(f"{protocol.task_type}{both}", prompt)
+    template = shipped_template(f"{protocol.task_type}{both}", prompt)
+    return _with_evidence(template) if protocol.answers.paired_view == "evidence" else template
+
+
+def _with_evidence(template: str) -> str:
+    """A shipped template that names what the task came with, in the place of a reference or after two reports."""
+    if REFERENCE.search(template):
+        return REFERENCE.sub(EVIDENCE, template, count=1)  # the texts are written there one by one under their names
+    said = template.replace(f"{SECOND}.\n", f"{SECOND}.\n{EVIDENCE}", 1)
+    return said.replace(f"{SECOND}\n\n", f"{SECOND}\n\n{{{{ evidence }}}}\n\n", 1)
 
 
 def shipped_template(form: str, prompt: str = PLAIN) -> str:
@@ -130,7 +148,7 @@ def build_prompt(material: Material, rung: Rung = "json_schema") -> Prompt:
         "topic_title": material.topic_title,
         "topic_prompt": material.topic_prompt,
         "first": material.texts[0],
-        "second": material.texts[-1],
+        "second": material.texts[:2][-1],
         "texts": list(zip(material.names, material.texts, strict=True)),
         "task": material.task,
         "probe_kind": material.probe_kind.replace(" ", "-"),
@@ -242,7 +260,7 @@ def ready_parts(material: Material, nonce: str, answers: Sequence[str], schema: 
     title = "\n\n".join(part for part in (material.topic_title, material.topic_prompt) if part)
     kind = material.probe_kind.replace(" ", "-")
     return {
-        **dict.fromkeys(("reference", "sources"), ""),
+        **dict.fromkeys(("reference", "evidence", "sources"), ""),
         **texts,
         "topic": tagged("topic", title),
         "probes": "\n\n".join(tagged("-".join(filter(None, (kind, one.mark))), one.text) for one in material.probes),

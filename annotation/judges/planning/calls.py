@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, LargeBinary, and_, cast, func, orm, select
+from sqlalchemy import ColumnElement, LargeBinary, and_, cast, func, or_, orm, select
 
 from annotation import errors, studies
 from annotation.designs.sides_and_orders import OTHER
@@ -20,7 +20,7 @@ from annotation.judges.money import accounts, prices
 from annotation.labels.entries import scale_of
 from annotation.protocol import Batching, Order, Protocol
 from db.judge_tables import Judge
-from db.tables import LIVE, REPORT_A, REPORT_B, SYSTEM_A, SYSTEM_B, Assignment, Criterion, Item, Study, Topic
+from db.tables import LIVE, REFERENCE, REPORT_A, REPORT_B, SYSTEM_A, SYSTEM_B, Assignment, Criterion, Item, Study, Topic
 from plain.hashes import canonical_sha256, identity_digest
 
 T = TypeVar("T")
@@ -95,7 +95,7 @@ class LabelledItem:
 
     @property
     def is_pair(self) -> bool:
-        return self.names == ("Left", "Right")
+        return self.names[:2] == ("Left", "Right")
 
     def served(self, shown: Pass) -> tuple[tuple[int, Pass], ...]:
         """The items that one showing answers, each with its own pass."""
@@ -111,21 +111,23 @@ def labelled_pairs(session: orm.Session, study: Study) -> list[LabelledItem]:
     """
     twins = twin_items(session, study) if studies.protocol_of(study).rates_both else None
     beside = Item.report_b_id if twins is None else Item.reference_id
-    a, b, system_a, system_b = REPORT_A, REPORT_B, SYSTEM_A, SYSTEM_B
-    texts = (a.shown_text, b.shown_text, Topic.title, Topic.prompt)
+    a, b, brought, system_a, system_b = REPORT_A, REPORT_B, REFERENCE, SYSTEM_A, SYSTEM_B
+    texts = (a.shown_text, b.shown_text, func.coalesce(brought.shown_text, ""), Topic.title, Topic.prompt)
     rows: Sequence[Sequence[Any]] = session.execute(
         select(
-            Item.id, Item.topic_id, a.shown_sha256, b.shown_sha256, system_a.is_reference, system_b.is_reference,
+            Item.id, Item.topic_id, a.shown_sha256, b.shown_sha256, brought.shown_sha256, system_a.is_reference,
+            system_b.is_reference,
             *(func.length(text) for text in texts), *(utf8_length(session, text) for text in texts),
         )
         .join(Topic, Topic.id == Item.topic_id)
         .join(a, a.id == Item.report_a_id)
         .join(b, b.id == beside)
+        .outerjoin(brought, and_(brought.id == Item.reference_id, Item.kind == "pair"))
         .join(system_a, system_a.id == a.system_id)
         .join(system_b, system_b.id == b.system_id)
         .where(
             Item.study_id == study.id, Item.kind == ("pair" if twins is None else "report"), to_label(),
-            a.status == "ready", b.status == "ready",
+            a.status == "ready", b.status == "ready", or_(brought.id.is_(None), brought.status == "ready"),
         )
         .order_by(Item.id)
     ).all()  # fmt: skip
@@ -134,10 +136,11 @@ def labelled_pairs(session: orm.Session, study: Study) -> list[LabelledItem]:
         LabelledItem(
             item_id=row[0],
             topic_id=row[1],
-            sha256=(row[2], row[3]),
-            characters=sum(row[6:10]),
-            utf8_bytes=sum(row[10:14]),
-            reference=None if row[4] == row[5] else "A" if row[4] else "B",
+            sha256=tuple(filter(None, row[2:5])),
+            characters=sum(row[7:12]),
+            utf8_bytes=sum(row[12:17]),
+            reference=None if row[5] == row[6] else "A" if row[5] else "B",
+            names=("Left", "Right", *(("Evidence",) if row[4] else ())),
             twin=None if twins is None else twins[row[0]],
         )
         for row in rows
@@ -250,7 +253,7 @@ def planned_calls(
         first, asked = group[0], questions[group[0].topic_id]
         batched = batches(asked, [row.category for row in asked], resolved.definition.batching)
         for shown in passes[first.item_id]:
-            in_order = first.sha256 if shown.left != "B" else first.sha256[::-1]
+            in_order = first.sha256 if shown.left != "B" else (*first.sha256[1::-1], *first.sha256[2:])
             for criteria in batched:
                 kind = (*(row.id for row in criteria), len(group), first.names)
                 if kind not in frames:

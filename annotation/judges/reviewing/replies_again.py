@@ -67,7 +67,7 @@ def said(session: orm.Session, study: Study, call_ids: Sequence[int], *, stale: 
             for reply in () if rows.stale and not stale else _replies(rows):
                 left, repeat, item, topic = places[call, reply.assignment_ids[0]]
                 page = min(places[call, key][2] for key in rows.assignment_ids)
-                sent = rows.material.texts if left is not None and not rows.stale else ()
+                sent = rows.material.texts[:2] if left is not None and not rows.stale else ()
                 for answer in reply.answers:
                     one = asked[answer.criterion]
                     yield Said(

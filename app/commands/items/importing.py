@@ -327,7 +327,8 @@ def import_evidence(
 ) -> None:
     """Read the files of each task, shown beside its reports.
 
-    People and judges have them before them, where the protocol rates reports with answers.paired_view = "evidence".
+    People and judges have them before them where the protocol, of ratings or of pairs, says
+    answers.paired_view = "evidence".
     Text, Markdown, CSV, Excel, JSON and documents are shown whole, one below the other, pictures by their names alone.
     They are prepared as the reports are, and the hash of what was shown is on each label. Import them before pairs are
     planned.

@@ -109,7 +109,8 @@ def _hanging(label: str, text: str) -> list[str]:
 def _item(protocol: Protocol) -> str:
     answers = protocol.answers
     if protocol.task_type == "pairwise_choice":
-        return "two reports side by side"
+        files = ", and the task's files, if any" if answers.paired_view == "evidence" else ""
+        return f"two reports side by side{files}"
     if protocol.task_type == "pointwise_rating":
         beside = {
             "none": "one report", "reference": "one report beside a reference", "both": "two reports, both rated",

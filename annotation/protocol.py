@@ -365,15 +365,14 @@ def _wrong_with_target_share(answers: Answers, criteria: Sequence[CriterionText]
 
 def refuse_keys_of_other_tasks(asked: TaskType, answers: Answers, criteria: Sequence[CriterionText]) -> None:
     """Raises ValueError naming the first key of `answers` that this task cannot have, or lacks."""
-    evidence_beside_pairs = (asked, answers.paired_view) == ("pairwise_choice", "evidence")
     of_task: dict[str, set[str]] = {
         "pairwise_choice": {"allow_tie"},
-        "pointwise_rating": {"scale", *(() if evidence_beside_pairs else ("paired_view",))},
+        "pointwise_rating": {"scale", "paired_view"},
         "probe_label": {"probe", "context", "labels", "ordered"},
     }
     for task, keys in of_task.items():
         for key in sorted(keys & answers.model_fields_set):
-            if task != asked:
+            if task != asked and (asked, key, answers.paired_view) != ("pairwise_choice", "paired_view", "evidence"):
                 raise ValueError(f"answers.{key} belongs to {task}, not to {asked}; remove it")
     if asked == "pointwise_rating" and answers.scale is None:
         raise ValueError("answers.scale is required for pointwise_rating, e.g. scale = {min = 0, max = 10}")

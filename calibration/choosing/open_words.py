@@ -137,7 +137,7 @@ def look_words(looking: Looking, error: float = 0.05, word: str = "topics") -> s
     planned = f"{looking.topics:,} of {looking.planned:,} {word}{in_part}" if looking.planned else at
     last = " and last" if looking.share >= 1 else ""
     level = looking.level(error)
-    does = "today's bound is stricter for it" if level > LEAST_P else "it is too early to show any judge adequate"
+    does = "today's bound is stricter for it" if level >= LEAST_P else "it is too early to show any judge adequate"
     return f"{_ordinal(looking.number)}{last} look, at {planned}; {does}: {_level(level, error)}."
 
 

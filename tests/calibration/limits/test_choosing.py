@@ -227,6 +227,30 @@ def test_no_number_of_topics_shows_a_gap_of_the_margin_to_be_smaller(gap: float,
     assert (needed.clusters is not None) == known
 
 
+@pytest.mark.parametrize(("most", "known"), [(0, True), (-1, False)])
+def test_more_clusters_than_any_study_has_are_no_advice(
+    most: int, known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: Any = Made(value=0.0, clusters=30, low=-0.3, high=0.3)
+    needed = looking._needed_once(found, PLAN)
+    assert needed is not None
+    assert needed.clusters is not None
+    monkeypatch.setattr("calibration.inference.deciding.MOST", needed.clusters + most)
+    again = looking._needed_once(found, PLAN)
+    assert again is not None
+    assert (again.clusters, again.note) == ((needed.clusters, "") if known else (None, "too_many"))
+
+
+@pytest.mark.parametrize(("below", "early"), [(0.0, False), (1e-9, True)])
+def test_a_look_that_may_err_in_less_than_the_least_p_is_too_early(below: float, early: bool) -> None:
+    level = open_words.LEAST_P - below
+    look: Any = Made(
+        mode="planned", topics=5, begun=5, is_spent=False, is_only=False, planned=60, share=0.1, number=1,
+        level=lambda error: level,
+    )  # fmt: skip
+    assert ("it is too early to show" in open_words.look_words(look)) == early
+
+
 def test_a_plan_of_looks_is_large_enough_where_it_has_the_power_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(looking, "shown_by", lambda *_: 0.8)
     assert looking.planned_clusters.__wrapped__(40, 3, power=0.8) == 40

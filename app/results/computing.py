@@ -25,7 +25,7 @@ from annotation.verdicts import load_verdicts
 from app.logs import tell_no_words, write_logs
 from app.results import quality, shown_file
 from app.results.next_topics import next_words
-from app.results.reporting import settings_of
+from app.results.reporting import Extent, settings_of
 from app.results.study_reports import shown_report
 from app.settings import settings
 from calibration.agreement.reliability_map import ReliabilityMap, reliability_map
@@ -112,7 +112,7 @@ def compute(engine: Engine | None, task: Task, waiting: Waiting = NOBODY) -> Any
 
 
 def _report(engine: Engine, principal: Principal, waiting: Waiting = NOBODY) -> CalibrationReport:
-    return shown_report(engine, principal, waiting=waiting).report
+    return shown_report(engine, principal, extent=Extent(waiting=waiting)).report
 
 
 def _map(engine: Engine, principal: Principal, judge: str) -> ReliabilityMap:

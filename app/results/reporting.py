@@ -44,6 +44,21 @@ class Calibrated:
     told: tuple[str, ...] = ()  # how a file of other columns or words was read
 
 
+@dataclass(frozen=True)
+class Extent:
+    """What a report covers: cascades that take part, of what nothing else is computed (`only`, as of `calibrate`; None:
+    all), and studies of the same reports that are joined. `waiting`: who is told of it while it is computed.
+    """
+
+    cascades: Sequence[str] = ()
+    only: Collection[str] | None = None
+    others: Sequence[Part] = ()
+    waiting: Waiting = NOBODY
+
+
+WHOLE = Extent()
+
+
 def settings_of(
     protocol: Protocol | None, seed: int = 0, criteria: Iterable[str] = (), **overrides: Any
 ) -> CalibrationSettings:
@@ -73,12 +88,9 @@ def settings_of(
 def file_report(
     path: Path,
     protocol: str = "",
-    cascades: Sequence[str] = (),
     looks: LooksGiven = NO_LOOKS,
-    only: Collection[str] | None = None,
-    others: Sequence[Part] = (),
     how_read: tidy_files.Options = tidy_files.NOTHING_SAID,
-    waiting: Waiting = NOBODY,
+    extent: Extent = WHOLE,
     *,
     seed: int = 0,
     to_publish: bool = False,
@@ -92,10 +104,12 @@ def file_report(
     asked = labels["criterion"].unique() if "criterion" in labels else ()
     overrides = _each_criterion(read, labels, overrides)
     overrides |= looks_of_file(looks, labels, {**(read.calibration if read else {}), **overrides})
-    labels, settings = together(labels, settings_of(read, seed, asked, **overrides), others)
+    labels, settings = together(labels, settings_of(read, seed, asked, **overrides), extent.others)
     with nullcontext() if told else label_files.every_column_asked(path):
-        report, with_made = kept_reports.calibrated_or_kept(labels, settings, cascades, only, waiting)
-    return Calibrated(labels, with_changes(report, looks), with_made, tuple(cascades), told=told)
+        report, with_made = kept_reports.calibrated_or_kept(
+            labels, settings, extent.cascades, extent.only, extent.waiting
+        )
+    return Calibrated(labels, with_changes(report, looks), with_made, tuple(extent.cascades), told=told)
 
 
 def protocol_named(name: str) -> Protocol | None:

@@ -11,7 +11,7 @@ from typing import Any
 from annotation.errors import AnnotationError
 from annotation.files.tables import FILE_SUFFIXES
 from app.results.looks import NO_LOOKS, LooksGiven
-from app.results.reporting import Calibrated, file_report, protocol_named, settings_of
+from app.results.reporting import Calibrated, Extent, file_report, protocol_named, settings_of
 from calibration.calibrate import NOBODY, Waiting
 from calibration.systems.claim_scores import Part
 from calipers import label_files, tidy_files
@@ -52,20 +52,20 @@ def calibrated(
         **({"families": families} if families else {}),
         **({"per_criterion": per_criterion} if per_criterion is not None else {}),
     }
+    extent = Extent(cascades, only, others, waiting)
     if tidy_files.holds_labels(what) or (Path(what).is_dir() and not _is_study(what)):
         if judges is not None:
             raise AnnotationError("bad_option", "--judges is for a study; a labels file already holds its raters")
         return file_report(
-            Path(what), protocol, cascades, looks, only, others, how_read, waiting, seed=seed or 0,
-            to_publish=to_publish, **overrides,
-        )  # fmt: skip
+            Path(what), protocol, looks, how_read, extent, seed=seed or 0, to_publish=to_publish, **overrides
+        )
     if protocol:
         raise AnnotationError("bad_option", "--protocol is for a labels file; a study brings its own protocol")
     from app.results.study_reports import named_study_report
 
     overrides |= looks.of_study
     with no_labels_file(what):
-        return named_study_report(what, judges, cascades, only, others, waiting, seed=seed, **overrides)
+        return named_study_report(what, judges, extent, seed=seed, **overrides)
 
 
 def _is_study(name: str) -> bool:

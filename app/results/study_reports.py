@@ -1,6 +1,6 @@
 """From a study to its calibration report: the edge where calibration meets storage."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,12 @@ from annotation.planning.plan_root import keep_plan_root
 from annotation.studies import find_study, newest_act, no_work_yet, protocol_of
 from annotation.verdicts import load_verdicts, require_revealed, shows_systems, with_systems_masked
 from app.results.panels import with_panels, without_explained
-from app.results.reporting import Calibrated, refuse_unknown, settings_of
+from app.results.reporting import WHOLE, Calibrated, Extent, refuse_unknown, settings_of
 from app.settings import opened
-from calibration.calibrate import NOBODY, Waiting
 from calibration.choosing.looking import looking_of
 from calibration.inference.looks import Look
 from calibration.results import CalibrationReport, CalibrationSettings, ReportWarning
-from calibration.systems.claim_scores import Part, together
+from calibration.systems.claim_scores import together
 from calibration.table.checking import without_examples
 from calibration.warnings.comparison_cautions import changed_plan
 from calipers import kept_reports, label_files
@@ -39,15 +38,12 @@ def study_report(
     session: orm.Session,
     principal: Principal,
     file: JudgeFile = NO_FILE,
-    cascades: Sequence[str] = (),
-    only: Collection[str] | None = None,
-    others: Sequence[Part] = (),
-    waiting: Waiting = NOBODY,
+    extent: Extent = WHOLE,
     **overrides: Any,
 ) -> Calibrated:
     """Verdicts and calibration report of the principal's study, with the panels and without the examples of `file`.
 
-    Systems have masked names and no families while the study may not show them; `others` are then refused. Raises
+    Systems have masked names and no families while the study may not show them; others are then refused. Raises
     AnnotationError where nothing was handed in.
     """
     study = study_for(session, principal, "evaluator")
@@ -60,7 +56,7 @@ def study_report(
         overrides["per_criterion"] = len(verdicts) <= label_files.MANY_ROWS and protocol.criteria_from == "protocol"
     asked, overrides = verdicts["criterion"].unique(), {**looks_of_study(session, study), **overrides}
     settings, blind = settings_of(protocol, study.seed, asked, **overrides), tuple[ReportWarning, ...]()
-    if others:
+    if extent.others:
         require_revealed(study)  # masks differ between studies, and these are joined by system
     if not shows_systems(study):
         verdicts = with_systems_masked(verdicts, study.seed)
@@ -74,10 +70,12 @@ def study_report(
         allow_tie=protocol.answers.allow_tie,
         pairs=protocol.task_type == "pairwise_choice",
     )
-    verdicts, settings = together(verdicts, settings, others)
+    verdicts, settings = together(verdicts, settings, extent.others)
     if len(verdicts) > label_files.MANY_ROWS:
         verdicts = _slim(verdicts)
-    report, with_made = kept_reports.calibrated_or_kept(verdicts, settings, cascades, only, waiting)
+    report, with_made = kept_reports.calibrated_or_kept(
+        verdicts, settings, extent.cascades, extent.only, extent.waiting
+    )
     first = next(iter(kept_plans(session, study)), None)
     changed = changed_plan(report.choice.plan, first) if report.choice else ()
     told = without_explained(report.warnings, file.panels, verdicts)
@@ -85,7 +83,7 @@ def study_report(
     report = replace(report, plan_root=study.plan_root or "", is_simulated=study.is_simulated, warnings=(*about, *told))
     examples = {one.name: len(one.examples) for one in file.judges if one.examples}
     version = label_version(session, study)
-    return Calibrated(verdicts, report, with_made, tuple(cascades), study.name, examples, version)
+    return Calibrated(verdicts, report, with_made, tuple(extent.cascades), study.name, examples, version)
 
 
 def _slim(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -100,10 +98,7 @@ def shown_report(
     engine: Engine,
     principal: Principal,
     file: JudgeFile = NO_FILE,
-    cascades: Sequence[str] = (),
-    only: Collection[str] | None = None,
-    others: Sequence[Part] = (),
-    waiting: Waiting = NOBODY,
+    extent: Extent = WHOLE,
     **overrides: Any,
 ) -> Calibrated:
     """`study_report` for somebody who will look at it: the root of the study's present plan is kept first, and so
@@ -114,7 +109,7 @@ def shown_report(
         if study.plan_root is not None:
             keep_plan_root(session, study)
     with reading(engine) as session:
-        found = study_report(session, principal, file, cascades, only, others, waiting, **overrides)
+        found = study_report(session, principal, file, extent, **overrides)
     if found.report.choice is not None:
         with transaction(engine) as session:
             study = study_for(session, principal, "evaluator")
@@ -126,10 +121,7 @@ def shown_report(
 def named_study_report(
     what: str,
     judges: Path | None = None,
-    cascades: Sequence[str] = (),
-    only: Collection[str] | None = None,
-    others: Sequence[Part] = (),
-    waiting: Waiting = NOBODY,
+    extent: Extent = WHOLE,
     *,
     seed: int | None = None,
     **overrides: Any,
@@ -143,7 +135,7 @@ def named_study_report(
             overrides = {"per_criterion": None} | overrides
         file = NO_FILE if judges is None else read_judge_file(judges, protocol_of(study))
         principal = local_admin(study)
-    return shown_report(engine, principal, file, cascades, only, others, waiting, **overrides)
+    return shown_report(engine, principal, file, extent, **overrides)
 
 
 def looks_of_study(session: orm.Session, study: Study) -> dict[str, Any]:

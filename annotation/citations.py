@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from annotation.blinding import find_provenance
 from annotation.source_lists import named_citations, reference_lists
 from annotation.stripping import citation_links, citation_numbers, citation_tokens, copied_pages, table_sources, tidying
+from annotation.texts.figures import figure_zones
 from annotation.texts.spans import GONE, Span, WorkingCopy, code_zones, delete, math_zones
 
 __all__ = ["VERSION", "Span", "Stripped", "strip_citations"]
@@ -83,7 +84,7 @@ class _Pass:
 def _strip_once(text: str) -> _Pass:
     copy = WorkingCopy(text)
     copy.claim(find_provenance(text))
-    copy.shield([*code_zones(copy.text), *math_zones(copy.text)])
+    copy.shield([*figure_zones(copy.text), *code_zones(copy.text), *math_zones(copy.text)])
     copy.claim(citation_links.find_images(copy.text))
     labels = _defined_labels(copy.text)
     lists = reference_lists.find_lists(
@@ -184,7 +185,7 @@ def _warnings(report: str, text: str, removed: Sequence[Span], first: _Pass | No
     counts = Counter(span.kind for span in removed)
     if "://" in text or "www." in text or "[" in text:
         copy = WorkingCopy(text)
-        copy.shield([*code_zones(text), *math_zones(text)])
+        copy.shield([*figure_zones(text), *code_zones(text), *math_zones(text)])
         if addresses := len(_LEFT_ADDRESS.findall(copy.text)):
             warnings.append(f"{addresses} addresses left")
         if numbers := len(_LEFT_NUMBER.findall(copy.text)):

@@ -66,3 +66,7 @@ class ImportingError(Exception):
         rest = len(self.problems) - SHOWN_PROBLEMS
         more = [f"and {rest} more (all of them with --json)"] if rest > 0 else []
         super().__init__("\n".join([*self.problems[:SHOWN_PROBLEMS], *more]))
+
+
+class FigureError(Exception):
+    """A picture of a report that cannot be kept; its words follow `a figure`, such as `on the web`."""

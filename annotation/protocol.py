@@ -38,6 +38,7 @@ class Rationale(Part):
 class Reports(Part):
     strip_citations: bool = True
     unresolved_flags: Literal["refuse", "allow"] = "refuse"
+    images: Literal["show", "caption", "remove"] = "caption"
 
 
 class JudgeDefaults(Part):
@@ -199,8 +200,7 @@ class Protocol(Part):
         if self.study.layout == "plain":
             refuse_plain_layout(self.criterion)
         refuse_keys_of_other_tasks(self.task_type, self.answers, self.criterion)
-        repeated = first_repeated([c.id for c in self.criterion])
-        if repeated:
+        if repeated := first_repeated([c.id for c in self.criterion]):
             raise ValueError(f"criterion id {repeated!r} appears twice; ids must be unique")
         if self.criteria_from == "protocol" and not self.criterion:
             raise ValueError("no [[criterion]]; add at least one, or set criteria_from = 'topics'")

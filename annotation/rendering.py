@@ -1,4 +1,4 @@
-"""Shown Markdown to safe HTML: no link, no image, no script, nothing that asks for anything from outside."""
+"""Shown Markdown to safe HTML: no link, no script, no image but those that are kept, nothing from outside."""
 
 import hashlib
 import importlib.metadata
@@ -20,15 +20,16 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from annotation.formulas import mathml
+from annotation.texts.figures import KEPT
 from annotation.texts.spans import math_zones
 
 TAGS = set(
-    "p br hr h3 h4 h5 h6 ul ol li blockquote pre code em strong s table thead tbody tr th td span".split()  # noqa: SIM905  (a line of words)
+    "p br hr h3 h4 h5 h6 ul ol li blockquote pre code em strong s table thead tbody tr th td span img".split()  # noqa: SIM905  (a line of words)
 )
 HEADINGS = {"h3", "h4", "h5", "h6"}
-VOID = {"br", "hr"}
-ATTRIBUTES = {"th": {"style"}, "td": {"style"}, "ol": {"start"}}
-RENDERER_VERSION = "4/" + "/".join(
+VOID = {"br", "hr", "img"}
+ATTRIBUTES = {"th": {"style"}, "td": {"style"}, "ol": {"start"}, "img": {"src", "alt"}}
+RENDERER_VERSION = "5/" + "/".join(
     importlib.metadata.version(name) for name in ("markdown-it-py", "nh3", "latex2mathml")
 )
 FORMULA = re.compile(r"<span>([^<]*)</span>")
@@ -42,7 +43,10 @@ _rendering = Lock()
 
 
 def render_report(markdown: str) -> str:
-    """HTML of a report as raters see it: headings from h3 down (the page owns h1 and h2), alt text for images."""
+    """HTML of a report as raters see it: headings from h3 down (the page owns h1 and h2), alt text for images.
+
+    A picture that is kept has its name as `src`, `figures/NAME.webp`: whoever serves the page says where that is.
+    """
     key = hashlib.sha256(markdown.encode("utf-8", "surrogatepass")).digest()
     packed = _rendered.get(key) or zlib.compress(_render(markdown).encode("utf-8", "surrogatepass"), 1)
     with _rendering:
@@ -114,7 +118,7 @@ def _parser() -> MarkdownIt:
     # a definition `[1]: url` would disappear from the page and turn `[1]` into a link
     parser.disable("reference")
     parser.inline.ruler.before("escape", "mathematics", _mathematics)
-    parser.add_render_rule("image", _alt_text)
+    parser.add_render_rule("image", _image)
     parser.core.ruler.push("lower_headings", _lower_headings)
     return parser
 
@@ -144,7 +148,10 @@ def _ends_of_formulas(text: str) -> dict[int, int]:
     return dict(math_zones(text))
 
 
-def _alt_text(renderer: RendererProtocol, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+def _image(renderer: RendererProtocol, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+    source = str(tokens[index].attrs["src"])
+    if KEPT.fullmatch(f"![{tokens[index].content}]({source})"):
+        return f'<img src="{source}" alt="">'  # its caption stands beside it
     return escapeHtml(tokens[index].content)
 
 

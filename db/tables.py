@@ -143,6 +143,19 @@ class Report(Record):
     )
 
 
+class Figure(Record):
+    """A picture that reports of the study show, as all are shown: WebP, named by an HMAC of its bytes."""
+
+    __tablename__ = "figures"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"))
+    name: Mapped[str]
+    picture: Mapped[bytes]
+    width: Mapped[int]  # pixels
+    height: Mapped[int]
+    __table_args__ = (UniqueConstraint("study_id", "name"),)
+
+
 class Item(Record):
     """What a rater sees at once. In a pair, A and B were named by a seeded coin when the row was made."""
 

@@ -131,7 +131,7 @@ def make_study(
     with transaction(engine) as session:
         study = init_study(session, name, protocol, seed)
         admin = local_admin(study)
-        import_reports(session, admin, read_folder(root), layout="folder", source="here")
+        import_reports(session, admin, read_folder(root), layout="folder", source="here", folder=root)
         if protocol_of(study).task_type == "probe_label":
             add_probes(session, study)
         plan = make_plan(session, admin, design="all", per_topic=None, overlap=overlap)

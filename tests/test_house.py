@@ -101,7 +101,7 @@ FLOORS = {
     "annotation": (
         "errors", "files", "documents", "tool_answers", "published_answers", "answer_layouts", "texts", "source_lists", "stripping", "canonical", "leaks", "blinding", "citations",
         "formulas", "rendering", "passages", "protocols", "protocol", "studies", "items", "labels", "designs", "people", "training",
-        "open_work", "planning", "verdicts", "disputes", "adjudication", "work", "labelling", "participation",
+        "figures", "open_work", "planning", "verdicts", "disputes", "adjudication", "work", "labelling", "participation",
         "offline", "judges", "shown_texts", "importing", "facts",
     ),
     "annotation.judges": (

@@ -1,9 +1,10 @@
-"""What canonical format must not touch: code, formulas, addresses. It waits on a shelf while the text is worked on."""
+"""What canonical format must not touch, pictures, code, formulas, addresses, waits on a shelf meanwhile."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable
 
+from annotation.texts.figures import figure_zones
 from annotation.texts.spans import code_zones, math_zones
 
 # One private-use character stands for each piece. They are neither letters nor blanks, so no rule looks at them.
@@ -65,8 +66,9 @@ class Shelf:
 
 
 def put_away(text: str, shelf: Shelf, counts: Counter[str]) -> str:
-    """`text` with code, formulas and addresses on `shelf`. A fence around a whole report is taken off."""
+    """`text` with pictures, code, formulas and addresses on `shelf`. A fence around a whole report is taken off."""
     text = shelf.take(text, (match.span() for match in _FOREIGN.finditer(text)), foreign=True)
+    text = shelf.take(text, figure_zones(text))
     if "```" in text or "~~~" in text:
         text = _fences(text, shelf, counts)
     if "\n    " in text or "\n\t" in text or text.startswith(("    ", "\t")):

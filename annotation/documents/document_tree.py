@@ -15,7 +15,7 @@ COPIES = {"katex-html", "MathJax_Preview", "MJX_Assistive_MathML", "mjx-assistiv
 NUMBER = re.compile(r"[\[(]?\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\])]?")  # what a mark that leads to a source says
 BRACKET = re.compile(r"([\[\]])")
 WORD = re.compile(r"[\w+#.-]{1,30}")
-FIGURE = "figure.png"  # the address of every image: its own could name whoever made it
+FIGURE = "figure{}.png"  # the address of an image, by its number: its own could name whoever made it
 FRONT_MATTER = ("subtitle", "author", "date", "abstract")  # paragraphs that Word styles so, which pandoc keeps apart
 
 
@@ -32,10 +32,14 @@ class TooLarge(ValueError):
 
 
 class PlainTree:
-    """One document on its way; `figures` counts its images without a word, which nothing is left of."""
+    """One document on its way; `figures` counts its images without a word, which nothing is left of.
+
+    `images`: the addresses of all of them in the document, in the order of their numbers.
+    """
 
     def __init__(self, *, front: bool) -> None:
         self.figures = 0
+        self.images: list[str] = []
         self.cited = 0
         self.front = front
 
@@ -188,7 +192,8 @@ class PlainTree:
     def image(self, one: Element) -> Iterator[Element]:
         alt = self.inlines(one["c"][1])
         self.figures += not text_of(alt).strip()
-        yield element("Image", [NO_ATTRIBUTES, alt, [FIGURE, ""]])
+        self.images.append(one["c"][2][0])
+        yield element("Image", [NO_ATTRIBUTES, alt, [FIGURE.format(len(self.images)), ""]])
 
     def formula(self, one: Element) -> Iterator[Element]:
         sign = "$$" if one["c"][0]["t"] == "DisplayMath" else "$"

@@ -32,6 +32,7 @@ OLD_OFFICE = b"\xd0\xcf\x11\xe0"  # how Word 97 began, in which Word locks a fil
 UNPACKED_MB, WRITTEN_MB, MOST_ENTRIES = 200, 40, 10_000
 UNPACKING = (zlib.error, lzma.LZMAError)
 WRITTEN = (".xml", ".rels", ".html", ".xhtml", ".htm", ".opf", ".ncx")  # what of a packed file is read
+WITHOUT_WORDS = "without words"  # a figure of which nothing is left where it is not shown
 # What a format's reader passes over in silence, as it is written in the part that holds the text
 PASSED_OVER = {
     ".docx": ("word/document.xml", {b"<c:chart ": "chart", b"<dgm:relIds ": "diagram", b"<o:OLEObject ": "object"}),
@@ -41,11 +42,15 @@ PASSED_OVER = {
 
 @dataclass(frozen=True)
 class Document:
-    """The Markdown of a document, what the conversion lost of it (nothing: empty), and what converted it."""
+    """The Markdown of a document, what the conversion lost of it (nothing: empty), and what converted it.
+
+    `images`: where its pictures lie, by the numbers that stand for them in the Markdown, from 1.
+    """
 
     text: str
     lost: tuple[str, ...]
     by: str
+    images: tuple[str, ...] = ()
 
 
 def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf-8") -> Document:
@@ -68,8 +73,9 @@ def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf
         raise ImportingError(
             f"{shown}: lists or tables within each other or joined cells without end; save it anew, or as Markdown"
         ) from None
-    figures = (f"{counted(plain.figures, 'figure')} without words",) if plain.figures else ()
-    return Document(text.replace("\0", ""), (*figures, *passed_over), f"{suffix[1:]} by {', '.join(converters)}")
+    figures = (f"{counted(plain.figures, 'figure')} {WITHOUT_WORDS}",) if plain.figures else ()
+    by = f"{suffix[1:]} by {', '.join(converters)}"
+    return Document(text.replace("\0", ""), (*figures, *passed_over), by, tuple(plain.images))
 
 
 def pdf_reader() -> str:

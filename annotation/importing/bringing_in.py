@@ -22,6 +22,11 @@ class Found:
     path: Path
     sign: str = ""
 
+    @property
+    def folder(self) -> Path:
+        """Where the pictures that reports name may lie."""
+        return self.path if self.path.is_dir() else self.path.parent
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -63,20 +68,24 @@ def bring_in(
     asked: Asked,
     *,
     source: str,
+    folder: Path | None = None,
     progress: Callable[[int, int], None] = lambda done, of: None,
     dry_run: bool = False,
 ) -> import_report.ImportReport:
     """Prepare, and write all or nothing. Raises ImportingError with every problem, and AnnotationError.
 
     Texts are prepared before the writing transaction, in which nobody else can save. `source`: where they came from, as
-    is kept with the import. `dry_run`: everything is checked, and nothing stays.
+    is kept with the import; `folder`: where the pictures that reports name may lie. `dry_run`: everything is checked,
+    and nothing stays.
     """
+    with transaction(engine) as session:
+        write.keep_key(session, principal)
     with reading(engine) as session:
         write.refuse_reports(
             session, principal, parsed, allow_empty=asked.allow_empty, allow_missing=asked.allow_missing,
             new_version=asked.new_version,
         )  # fmt: skip
-        ready = write.prepare_all(session, principal, parsed, progress)
+        ready = write.prepare_all(session, principal, parsed, progress, folder)
     options = {
         "encoding": asked.encoding, "map": table.parse_map(asked.columns), "system": asked.system,
         "keep_columns": asked.keep_columns,

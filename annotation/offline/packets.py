@@ -9,6 +9,7 @@ from sqlalchemy import func, orm, select
 
 from annotation import rendering, studies
 from annotation.errors import AnnotationError
+from annotation.figures.kept import embedded
 from annotation.offline.ballot_format import rater_of
 from annotation.open_work import quotas, returns
 from annotation.people.consent import consent_needed, consent_version, view_consent
@@ -82,6 +83,8 @@ def packet_data(session: orm.Session, packet: Packet) -> dict[str, Any]:
         select(Assignment.aid).where(Assignment.packet_id == packet.id).order_by(Assignment.taken_at, Assignment.id)
     )
     pages = [assignment_page(session, rater, aid) for aid in aids]
+    for text in (text for page in pages for text in (*page["panes"], page["brought"]) if text):
+        text["html"] = embedded(session, study.id, text["html"])
     consent = None
     if protocol.study.consent.strip():
         consent = {

@@ -16,9 +16,8 @@ from annotation.labels.entries import clean
 from annotation.leaks.self_identification import KINDS, LOST, NAMES
 from annotation.people.principals import Principal, study_for
 from annotation.planning.plan_root import keep_changed_root
-from annotation.shown_texts.prepare import prepare_report
+from annotation.shown_texts.prepare import count_words, prepare_report
 from annotation.studies import audit, protocol_of
-from annotation.texts.scripts import count_words
 from db.tables import Assignment, Item, Label, Report, Study, System, Topic
 from db.types import now
 from plain.hashes import text_sha256

@@ -1,16 +1,18 @@
 """From a report's text to the text that is shown: a pure function of text, settings and versions."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from annotation.blinding import Flag, canonical_format, find_self_identification
 from annotation.canonical.form import Layout
 from annotation.citations import Span, Stripped, strip_citations
+from annotation.documents.reading import WITHOUT_WORDS
+from annotation.figures.encoding import Picture
 from annotation.leaks.self_identification import LOST
 from annotation.protocol import Reports
-from annotation.texts import scripts, spans
+from annotation.texts import figures, scripts, spans
 from plain.counting import counted
 from plain.hashes import text_sha256
 
@@ -19,6 +21,10 @@ _WORDLESS = re.compile(
     r"(?P<linked>\[?)(?:!\[\s{0,9}\](?:\((?:[^()\n]|\([^()\n]{0,200}\)){0,3000}+\)|\[[^\[\]\n]{1,60}\])"
     r"|<img\b(?![^<>]{0,2000}\balt\s{0,9}=\s{0,9}(?:\"\s{0,9}[^\"\s]|'\s{0,9}[^'\s]|[^\s\"'>]))[^<>]{0,20000}+>)",
     re.IGNORECASE,
+)
+# the source of a drawing, which only a program of its own can draw
+_DIAGRAM = re.compile(
+    r"^[ \t>]{0,9}(?:`{3,}|~{3,})[ \t]*(?:mermaid|dot|graphviz|plantuml|puml|d2|vega(?:-lite)?)\b", re.M | re.I
 )
 SHORT = 50  # words; a shorter report is imported and warned about
 
@@ -34,6 +40,9 @@ class Prepared:
     warnings: tuple[str, ...]
     stripper_version: str
     canonical_version: str
+    original_text: str = ""  # what the text was made from, with the marks of its pictures where these are shown
+    pictures: Mapping[str, Picture] = field(default_factory=dict, hash=False)  # by name
+    unshown: Mapping[str, int] = field(default_factory=dict, hash=False)  # pictures that could not be, by the reason
 
     @property
     def shown_sha256(self) -> str:
@@ -42,8 +51,8 @@ class Prepared:
 
     @property
     def words(self) -> int:
-        """Of the shown text, as `scripts.count_words` counts them."""
-        return scripts.count_words(self.shown_text)
+        """Of the shown text, as `count_words` counts them."""
+        return count_words(self.shown_text)
 
     @property
     def is_bare(self) -> bool:
@@ -53,6 +62,11 @@ class Prepared:
     def unresolved_flags(self) -> list[dict[str, Any]]:
         """The flags as they are stored: the owner's resolution (keep, mask, exclude) is still open."""
         return [{**asdict(flag), "resolution": None} for flag in self.flags]
+
+
+def count_words(shown_text: str) -> int:
+    """What there is to read, as `scripts.count_words` counts it; the name of a picture is no word."""
+    return scripts.count_words(figures.MARKS.sub("", shown_text))
 
 
 def images_without_words(markdown: str) -> tuple[str, ...]:
@@ -65,7 +79,13 @@ def images_without_words(markdown: str) -> tuple[str, ...]:
     copy = spans.WorkingCopy(markdown)
     copy.shield(spans.code_zones(copy.text))
     found = sum(not image["linked"] for image in _WORDLESS.finditer(copy.text))
-    return (f"{counted(found, 'figure')} without words",) if found else ()
+    return (f"{counted(found, 'figure')} {WITHOUT_WORDS}",) if found else ()
+
+
+def diagrams(markdown: str) -> tuple[str, ...]:
+    """`2 diagrams shown as source` where there are such; else nothing."""
+    found = len(_DIAGRAM.findall(markdown))
+    return (f"{counted(found, 'diagram')} shown as source",) if found else ()
 
 
 def prepare_report(
@@ -83,7 +103,8 @@ def prepare_report(
     `title`: the topic's, which replaces the report's own from canonical layout on. `names`: public names and keys of
     the study's systems. The title names no author, being the same for every report, and is never flagged. `restored`:
     places of the original that its owner keeps although stripping removes them. `lost`: what became of a document that
-    was converted, for its owner to decide about; of a text it is the images without words, which leave nothing behind.
+    was converted, or of pictures, for its owner to decide about; else it is the images without words, which leave
+    nothing behind. Diagrams are code, and are told of in either case.
     """
     stripped = strip_citations(original) if settings.strip_citations else Stripped(original, (), (), NOT_STRIPPED)
     if restored:
@@ -93,8 +114,9 @@ def prepare_report(
     titled = layout in ("canonical", "plain") and bool(title.strip())
     after_title = formatted.text.find("\n") + 1 if titled else 0
     flags = tuple(flag for flag in find_self_identification(formatted.text, names) if flag.start >= after_title)
-    left_behind = (Flag(0, 0, LOST, words) for words in tuple(lost) or images_without_words(original))
+    told = (*(tuple(lost) or images_without_words(original)), *diagrams(original))
+    left_behind = (Flag(0, 0, LOST, words) for words in told)
     return Prepared(
         formatted.text, stripped.removed, formatted.changes, (*left_behind, *flags), stripped.warnings,
-        stripped.version, formatted.version,
+        stripped.version, formatted.version, original,
     )  # fmt: skip

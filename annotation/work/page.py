@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from annotation import errors, rendering, studies
 from annotation.disputes.disputes import others_said
+from annotation.figures import kept
 from annotation.items.shown import ShownText, asked_of, in_order, shown_of_item
 from annotation.items.twins import hold_twins, with_twin
 from annotation.labels import current_labels, evidence
@@ -169,8 +170,8 @@ def assignment_page(session: Session, principal: Principal, aid: str) -> dict[st
             "language": topic.language,
             "dir": direction(topic.language),
         },
-        "brought": _drawn(shown.brought) if shown.brought else None,
-        "panes": _panes(shown),
+        "brought": _drawn(session, assignment, shown.brought) if shown.brought else None,
+        "panes": _panes(session, assignment, shown),
         "passages": _passages(session.get_one(Item, assignment.item_id), shown, assignment.left),
         "probe": {"kind": protocol.answers.probe, "text": shown.probe} if shown.probe else None,
         "criteria": _questions(asked_of(session, study, assignment), protocol),
@@ -230,18 +231,29 @@ def _training(session: Session, principal: Principal, study: Study, assignment: 
     return {**training_place(session, study, assignment), "feedback": told}
 
 
-def _panes(shown: Shown) -> list[dict[str, Any]]:
-    """Each report as HTML; where it has formulas that can be drawn, their MathML by source."""
+def picture_of_assignment(session: Session, principal: Principal, aid: str, name: str) -> bytes:
+    """A picture of a text that the principal's assignment shows. Raises AnnotationError `not_found`."""
+    shown = shown_reports(session, own_assignment(session, principal, aid))
+    texts = (text.shown_text for text in (shown.left, shown.right, shown.brought) if text is not None)
+    return kept.picture_of(session, principal.study_id, name, *texts)
+
+
+def _panes(session: Session, assignment: Assignment, shown: Shown) -> list[dict[str, Any]]:
+    """Each report as HTML; where it has formulas that can be drawn, their MathML by source.
+
+    Its pictures are fetched from `/api/figure/AID/NAME`, which is no address for anybody else.
+    """
     panes: list[dict[str, Any]] = []
     for side, text in (("left", shown.left), ("right", shown.right)):
         if text is not None and text.shown_text:
-            panes.append({"side": side, **_drawn(text)})
+            panes.append({"side": side, **_drawn(session, assignment, text)})
     return panes
 
 
-def _drawn(text: ShownText) -> dict[str, Any]:
+def _drawn(session: Session, assignment: Assignment, text: ShownText) -> dict[str, Any]:
     html = rendering.render_report(text.shown_text)
     drawn = rendering.formulas_of(html)
+    html = kept.addressed(session, assignment.study_id, html, f"/api/figure/{assignment.aid}")
     return {"name": text.name, "html": html} | ({"formulas": drawn} if drawn else {})
 
 

@@ -32,6 +32,7 @@ PARTS = (
     "bookmarks.js",
     "find.js",
     "formulas.js",
+    "enlarging.js",
     "list.js",
     "radios.js",
     "scores.js",
@@ -131,8 +132,8 @@ def packet_html(packet: PacketFile) -> str:
     script = f"{told}{_joined(*PARTS, *OFFLINE)}"
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = (
-        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; connect-src 'none'; "
-        "form-action 'none'; base-uri 'none'"
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
+        "connect-src 'none'; form-action 'none'; base-uri 'none'"
     )
     return f"""<!doctype html>
 <html lang="{words.language}" dir="{words.dir}">

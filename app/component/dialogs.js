@@ -40,6 +40,15 @@ class Dialogs {
     return node;
   }
 
+  /** A figure or table over the whole page; a click on a figure shows it in its own size, and back. */
+  enlarge(title, part, { language, dir }, formulas) {
+    const large = part.cloneNode(true);
+    typeset(large, formulas);
+    large.classList.toggle("own-size", innerWidth < 600); // a telephone's page is no larger than the pane was
+    large.addEventListener("click", () => large.classList.toggle("own-size"));
+    this.show(title, make("div", { class: "report large", lang: language, dir, tabindex: 0 }, large)).classList.add("wide");
+  }
+
   help() {
     const { item, preferences } = this.page;
     const theirs = { lang: item?.language, dir: item?.dir };

@@ -70,6 +70,12 @@ const KEYS = [
     run: (page) => page.reading.showAlike(),
   },
   { shown: ["o"], does: "keys.outline", keys: ["o"], run: (page) => page.outline.open() },
+  {
+    shown: ["z"],
+    does: "keys.enlarge",
+    keys: ["z"],
+    run: (page) => page.reading.panes.size && enlargeNearest(page.reading.panes.get(page.reading.active)),
+  },
   { shown: ["/"], does: "keys.find", keys: ["/"], run: (page) => page.find.open() },
   {
     shown: ["+", "-"],

@@ -24,6 +24,7 @@ class Page {
       root: shell.reading,
       moved: () => this.placeMoved(),
       turned: () => this.header?.refresh(),
+      enlarge: (...part) => this.dialogs.enlarge(...part),
     });
     this.quoting = new Quoting({ page: this, root: shell.root, signal: shell.ends.signal });
     this.scrolling = new Scrolling(this.reading);

@@ -7,11 +7,12 @@ const SYNC_OWNER_MS = 80; // while one pane drives, the other's own scroll event
 const FULL_WIDTH = /^(zh|ja|ko)\b/i; // languages whose lines are counted in full-width characters
 
 class Reading {
-  /** moved() after every scroll of either pane; turned() when the active pane changes. */
-  constructor({ root, moved, turned }) {
+  /** moved() after every scroll of either pane; turned() when the active pane changes; enlarge() shows a part large. */
+  constructor({ root, moved, turned, enlarge }) {
     this.root = root;
     this.moved = moved;
     this.turned = turned;
+    this.enlarge = enlarge;
     this.sync = "off";
     this.owner = { side: null, at: -Infinity };
     this.panes = new Map();
@@ -86,6 +87,7 @@ class Reading {
       scroller.append(box);
     }
     for (const code of report.querySelectorAll("pre")) code.dataset.what = tell("pane.code");
+    enlargeable(report, formulas, (title, part, drawn) => this.enlarge(title, part, topic, drawn));
     const heading = make(
       "button",
       { type: "button", tabindex: -1, onclick: () => this.activate(side, true) },

@@ -16,13 +16,14 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from annotation.errors import AnnotationError, Incomplete, OtherPerson, OtherSignIn, SentBack
+from annotation.figures.encoding import MEDIA_TYPE
 from annotation.labelling import reopen, save, skip, submit
 from annotation.labels.entries import ENTRIES_MAX, SubmitRequest, place_of, read_entry, sent_id
 from annotation.people.platforms import arrived
 from annotation.people.principals import Principal
 from annotation.people.sign_ins import note_seen, sign_in, sign_out, sign_out_everywhere, who
 from annotation.work import claiming, history, own_work, progress, way_back
-from annotation.work.page import assignment_page
+from annotation.work.page import assignment_page, picture_of_assignment
 from app.server.headers import headers_for
 from app.server.own_page import COOKIE, ID_COOKIE, checked_body, cookie_header, refuse_former_sign_in
 from app.settings import database, settings
@@ -117,6 +118,17 @@ async def get_earlier_reasons(request: Request) -> Response:
     return JSONResponse(await run_in_threadpool(read))
 
 
+async def get_figure(request: Request) -> Response:
+    """GET /api/figure/{aid}/{name}: a picture of a report that this assignment shows."""
+    aid, name, cookie = *map(request.path_params.get, ("aid", "name")), request.cookies.get(COOKIE)
+
+    def read() -> bytes:
+        with reading(database()) as session:
+            return picture_of_assignment(session, _principal(session, cookie), str(aid), str(name))
+
+    return Response(await run_in_threadpool(read), media_type=MEDIA_TYPE)
+
+
 async def post_labels(request: Request) -> Response:
     """POST /api/labels: acknowledged only after COMMIT. One bad entry spoils no other."""
     cookie, body = await checked_body(request, request.cookies.get(COOKIE))
@@ -189,6 +201,7 @@ routes = [
     Route("/api/assignment/{aid}", get_assignment, methods=["GET"]),
     Route("/api/history/{aid}", get_history, methods=["GET"]),
     Route("/api/earlier/{aid}/{code}", get_earlier_reasons, methods=["GET"]),
+    Route("/api/figure/{aid}/{name}", get_figure, methods=["GET"]),
     Route("/api/labels", post_labels, methods=["POST"]),
     Route("/api/submit", post_submit, methods=["POST"]),
     Route("/api/take", post_take, methods=["POST"]),

@@ -83,6 +83,7 @@ CALLS: dict[str, Callable[[Session, Cast], Arguments]] = {
     "shown_texts.overrides.restore_passage": lambda s, c: with_(c.report(s), 0, 1, "a slip"),
     "offline.packets.reserve_packet": lambda s, c: with_("Ada", 1),
     "offline.packets.withdraw_packet": lambda s, c: with_(c.packet),
+    "work.page.picture_of_assignment": lambda s, c: with_(c.page["aid"], 32 * "0"),
     "work.page.assignment_page": lambda s, c: with_(c.page["aid"]),
     "work.page.own_assignment": lambda s, c: with_(c.page["aid"]),
     "planning.plan_summary.summary": lambda s, c: with_(a_plan(s, c)),

@@ -116,6 +116,7 @@ ROUTES: dict[str, Callable[[Cast], Any]] = {
     "GET  /api/assignment/{aid} unknown": lambda c: f"/api/assignment/{UNKNOWN_AID}",
     "GET  /api/history/{aid} of Ada": lambda c: f"/api/history/{c.page['aid']}",
     "GET  /api/earlier/{aid}/{code} Ada": lambda c: f"/api/earlier/{c.page['aid']}/clear",
+    "GET  /api/figure/{aid}/{name} Ada": lambda c: f"/api/figure/{c.page['aid']}/{32 * '0'}",
     "POST /api/labels for Ada's item": lambda c: ("/api/labels", entry(c)),
     "POST /api/submit for Ada's item": lambda c: ("/api/submit", outcome(c, "page", "submit")),
     "POST /api/submit reopen Ada's item": lambda c: ("/api/submit", outcome(c, "done", "reopen")),

@@ -82,6 +82,7 @@ def test_no_route_tells_a_sentinel_to_an_annotator_whatever_is_asked(
         all_aids = session.scalars(select(Assignment.aid).where(Assignment.study_id == blind.study_id)).all()
     foreign = next(aid for aid in all_aids if aid != own)
     known = {"/invite/{token}", "/api/assignment/{aid}", "/api/history/{aid}", "/api/earlier/{aid}/{code}"}
+    known |= {"/api/figure/{aid}/{name}"}
     for route in routes:
         assert TEXTS.search(route.path) is None or route.path in known, "a new route is listed here"
         for value in (own, foreign, *MALFORMED):

@@ -25,7 +25,7 @@ REPLIES = [
     ("GET", "/_stcore/metrics", {404}), ("GET", "/_stcore/stream", {404, 400, 426, 200}), ("GET", "/health", {200}),
     ("GET", "/ready", {200}), ("GET", "/metrics", {404}), ("GET", "/invite/unknown", {404, 429}), ("POST", "/invite/unknown", {403}),
     ("PUT", "/invite/unknown", {405}), ("GET", "/api/assignment/x", {401}), ("GET", "/api/history/x", {401}),
-    ("GET", "/api/earlier/x/y", {401}),
+    ("GET", "/api/earlier/x/y", {401}), ("GET", "/api/figure/x/y", {401}),
     ("POST", "/api/labels", {401}), ("GET", "/api/labels", {200, 405}), ("POST", "/api/submit", {401}), ("POST", "/api/logout", {401}),
     ("GET", "/media/none.png", {404}), ("PUT", "/_stcore/upload_file/a/b", {404}), ("GET", "/component/x/y", {404}),
     ("GET", "/static/../../secret", {200, 400, 404}), ("GET", "//evil.test/%2e%2e", {400}), ("GET", "/static/%2e%2e/x", {400}),

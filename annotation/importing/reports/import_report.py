@@ -11,6 +11,7 @@ from sqlalchemy import orm, select
 
 from annotation.files.decoding import BOM, some_of
 from annotation.importing.reports.records import Parsed, ReportRecord, TopicRecord
+from annotation.leaks.self_identification import LOST
 from annotation.shown_texts.prepare import SHORT, Prepared
 from annotation.studies import has_labels
 from db.tables import Item, Report, Study, System, Topic
@@ -110,20 +111,31 @@ def what_came_in(
         crlf=parsed.crlf + sum(b"\r\n" in report.original for report in parsed.reports if report.lost is None),
         nfd_names=parsed.nfd_names,
         singletons=_singletons(parsed.topics),
-        notes=(*parsed.notes, *notes, *_converted(parsed.reports)),
+        notes=(*parsed.notes, *notes, *_converted(prepared), *_pictured(prepared)),
         without_prompt=sum(not topic.prompt for topic in parsed.topics),
     )
 
 
-def _converted(reports: Sequence[ReportRecord]) -> tuple[str, ...]:
+def _converted(prepared: Sequence[tuple[ReportRecord, Prepared]]) -> tuple[str, ...]:
     """A note for each format: how many documents, what converted them, and how many of them lost something."""
     told = []
-    for by in sorted({report.encoding for report in reports if report.lost is not None}):
-        same = [report for report in reports if report.lost is not None and report.encoding == by]
-        losing = sum(bool(report.lost) for report in same)
+    for by in sorted({report.encoding for report, _ in prepared if report.lost is not None}):
+        same = [ready for report, ready in prepared if report.lost is not None and report.encoding == by]
+        losing = sum(any(flag.kind == LOST for flag in ready.flags) for ready in same)
         left = f"; {losing} lost something on the way, to be decided about on the Blinding page" if losing else ""
         told.append(f"{by}: {counted(len(same), 'document')} converted to Markdown{left}")
     return tuple(told)
+
+
+def _pictured(prepared: Sequence[tuple[ReportRecord, Prepared]]) -> tuple[str, ...]:
+    """Notes on the pictures that are shown, and on those that are not, by the reason; none where there are neither."""
+    shown, unshown = Counter[str](), Counter[str]()
+    for _, ready in prepared:
+        shown["figures shown"] += len(ready.pictures)
+        unshown.update(ready.unshown)
+    left = "; ".join(f"{number:,} {why}" for why, number in unshown.items())
+    return (*(f"{what} {number:,}" for what, number in shown.items() if number),
+            *([f"figures not shown, to be decided about on the Blinding page: {left}"] if left else []))  # fmt: skip
 
 
 def no_prompt(topics: int, layout: str) -> str:

@@ -39,7 +39,8 @@ class ReportRecord:
     """One report as read: `original` are its bytes, `text` the same decoded, without BOM and with LF line ends.
 
     Where it was in a row of a larger file, `original` is that value in UTF-8 and `path` names file and line. Of a
-    document `text` is the Markdown it was converted to, `encoding` says by what, and `lost` what that left behind.
+    document `text` is the Markdown it was converted to, `encoding` says by what, `lost` what that left behind, and
+    `images` where its pictures lie in it.
     """
 
     topic: str
@@ -49,6 +50,7 @@ class ReportRecord:
     text: str
     encoding: str
     lost: tuple[str, ...] | None = None  # None for a text
+    images: tuple[str, ...] = ()
 
     @property
     def sha256(self) -> str:
@@ -129,7 +131,7 @@ def read_report(path: Path, shown: str, topic: str, system: str, encoding: str =
     original = read_bytes(path, shown)
     if path.suffix.lower() in DOCUMENTS:
         made = read_document(original, path.suffix.lower(), shown, encoding)
-        return ReportRecord(topic, system, shown, original, plain(made.text), made.by, made.lost)
+        return ReportRecord(topic, system, shown, original, plain(made.text), made.by, made.lost, made.images)
     return ReportRecord(topic, system, shown, original, decode(original, shown, encoding), encoding)
 
 

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import select
@@ -11,6 +12,8 @@ from sqlalchemy.orm import Session
 
 from annotation import errors, studies
 from annotation.canonical.plain import about_layout, taken_by_plain
+from annotation.documents.reading import WITHOUT_WORDS
+from annotation.figures import kept, placing
 from annotation.files import decoding, folders
 from annotation.importing.reports import import_report
 from annotation.importing.reports.records import CriterionRecord, Parsed, ReportRecord
@@ -39,19 +42,21 @@ def import_reports(
     new_version: bool = False,
     options: Mapping[str, Any] | None = None,
     prepared_texts: Sequence[Prepared] | None = None,
+    folder: Path | None = None,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> import_report.ImportReport:
     """Check everything, then write. Raises ImportingError with every problem found, before the first row is written.
 
     `options` is what the user decided about reading (encoding, columns), kept with the import. `prepared_texts` comes
-    from `prepare_all`, called before the writing transaction: preparing is slow, and nobody can save meanwhile.
+    from `prepare_all`, called before the writing transaction: preparing is slow, and nobody can save meanwhile; else
+    `folder` is as there.
     """
     study = study_for(session, principal, "admin")
     refuse_reports(
         session, principal, parsed, allow_empty=allow_empty, allow_missing=allow_missing, new_version=new_version
     )
     stored = import_report.stored_reports(session, study)
-    texts = prepare_all(session, principal, parsed, progress) if prepared_texts is None else prepared_texts
+    texts = prepare_all(session, principal, parsed, progress, folder) if prepared_texts is None else prepared_texts
     prepared = list(zip(parsed.reports, texts, strict=True))
     _refuse(*([] if allow_empty else _emptied(prepared)))
     fresh = [(report, ready) for report, ready in prepared if import_report.news_of(report, stored) != "unchanged"]
@@ -93,30 +98,59 @@ def refuse_reports(
     )
 
 
+def keep_key(session: Session, principal: Principal) -> None:
+    """Make what names the pictures of a study that shows them, before `prepare_all`, which may not write."""
+    study = study_for(session, principal, "admin")
+    if studies.protocol_of(study).reports.images == "show":
+        kept.naming_key(session, study)
+
+
 def prepare_all(
-    session: Session, principal: Principal, parsed: Parsed, progress: Callable[[int, int], None] = lambda done, of: None
+    session: Session,
+    principal: Principal,
+    parsed: Parsed,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+    folder: Path | None = None,
 ) -> list[Prepared]:
-    """The shown text of every report, in their order; reads only. `progress(done, of)` is called as they are made."""
+    """The shown text of every report, in their order; reads only. `progress(done, of)` is called as they are made.
+
+    `folder`: what was read, in which the pictures that reports name may lie.
+    """
     study = study_for(session, principal, "admin")
     protocol = studies.protocol_of(study)
     titles = {topic.key: topic.title for topic in parsed.topics}
     titles |= {row.key: row.title for row in session.scalars(select(Topic).where(Topic.study_id == study.id))}
     known = session.execute(select(System.public_name, System.key).where(System.study_id == study.id))
     names = {name for row in known for name in row} | {n for s in parsed.systems for n in (s.public_name, s.key)}
+    pictured = _pictured(session, study, protocol, folder)
     prepared = []
     for done, report in enumerate(parsed.reports, start=1):
-        prepared.append(
-            prepare_report(
-                report.text,
-                titles[report.topic],
-                names,
-                protocol.reports,
-                layout=protocol.study.layout,
-                lost=report.lost or (),
-            )
+        found, lost = pictured(report)
+        ready = prepare_report(
+            found.text, titles[report.topic], names, protocol.reports, layout=protocol.study.layout, lost=lost
         )
+        prepared.append(replace(ready, pictures=found.pictures, unshown=found.unshown))
         progress(done, len(parsed.reports))
     return prepared
+
+
+def _pictured(
+    session: Session, study: Study, protocol: Protocol, folder: Path | None
+) -> Callable[[ReportRecord], tuple[placing.Placed, tuple[str, ...]]]:
+    """How a report's pictures come into its text, and what it lost on the way."""
+    if protocol.reports.images == "caption":
+        return lambda report: (placing.Placed(report.text, {}, {}), report.lost or ())
+    show = protocol.reports.images == "show"
+    key = kept.naming_key(session, study) if show else ""
+
+    def pictured(report: ReportRecord) -> tuple[placing.Placed, tuple[str, ...]]:
+        read = placing.reader(report.original, report.path, report.images, folder)
+        found = placing.placed(report.text, read, key, show=show)
+        # of a picture without words there is something left now, or it is told why there is not
+        lost = (words for words in report.lost or () if not words.endswith(WITHOUT_WORDS))
+        return found, (*found.lost, *lost)
+
+    return pictured
 
 
 def _refuse(*problems: str) -> None:
@@ -181,6 +215,7 @@ def _write(
     topics, systems = _enter_topics(session, study, parsed), _enter_systems(session, study, parsed)
     session.flush()
     for report, ready in fresh:
+        kept.store(session, study, ready.pictures)
         older = stored.get((report.topic, report.system))
         row = _row(report, ready, version=older.version + 1 if older else 1)
         row.study_id, row.import_id = study.id, entry.id
@@ -217,7 +252,7 @@ def _enter_systems(session: Session, study: Study, parsed: Parsed) -> dict[str, 
 def _row(report: ReportRecord, ready: Prepared, version: int) -> Report:
     """What is kept of a report, as it was read and as it is shown."""
     return Report(
-        version=version, original=report.original, original_sha256=report.sha256, original_text=report.text,
+        version=version, original=report.original, original_sha256=report.sha256, original_text=ready.original_text,
         encoding=report.encoding, status="empty" if report.is_empty or ready.is_bare else "ready",
         shown_text=ready.shown_text, shown_sha256=ready.shown_sha256,
         removed=[[s.start, s.end, s.kind] for s in ready.removed],

@@ -25,6 +25,7 @@ from annotation.labels.current_labels import counted_labels
 from annotation.leaks.redaction import redactor_of
 from annotation.protocol import Protocol
 from annotation.studies import audit, protocol_of
+from annotation.texts.figures import MARKS
 from db.judge_tables import Judge, JudgeConfig
 from db.tables import LIVE, Assignment, Event, Item, Study, Topic
 from plain.hashes import text_sha256
@@ -258,7 +259,10 @@ def _as_text(session: Session, study: Study, examples: Sequence[_Example], chara
         item = session.get_one(Item, example.item_id)
         topic = session.get_one(Topic, item.topic_id)
         texts = [
-            (PART.get(text.name.lower(), text.name.lower()).replace("_", "-"), _beginning(text.shown_text, characters))
+            (
+                PART.get(text.name.lower(), text.name.lower()).replace("_", "-"),
+                _beginning(MARKS.sub("", text.shown_text), characters),
+            )
             for text in shown_of_item(session, protocol, item, example.left)
         ]
         stated = [("statement", item.probe)] if item.probe else []

@@ -25,6 +25,7 @@ from annotation.labels.answers import Answer, Answered
 from annotation.labels.entries import scale_of
 from annotation.protocol import Protocol
 from annotation.studies import protocol_of
+from annotation.texts.figures import MARKS
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment, JudgeConfig
 from db.tables import Assignment, Criterion, Item, Report, Study, Topic
 
@@ -169,7 +170,7 @@ def _reports(session: orm.Session, rows: Sequence[Any], texts: Texts) -> Callabl
 
     def report(name: str, key: int | None) -> ShownText:
         assert key is not None  # an item of this kind has it
-        return ShownText(name, texts_of[key, sha256[key]], sha256[key], "")
+        return ShownText(name, MARKS.sub("", texts_of[key, sha256[key]]), sha256[key], "")
 
     return report
 
@@ -247,7 +248,7 @@ def material_of(
         confidence=protocol.answers.confidence,
         topic_title=title,
         topic_prompt=prompt,
-        texts=tuple(text.shown_text for text in shown),
+        texts=tuple(MARKS.sub("", text.shown_text) for text in shown),
         text_sha256=tuple(_sha256(shown)),
         criteria=tuple(several or questions),
         template=template,

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import pandas as pd
 from sqlalchemy import RowMapping, or_, orm, select
 
 from annotation import errors, rendering, studies
+from annotation.figures.kept import embedded
 from annotation.items.shown import UNPROVED, ShownText, item_code, shown_of_item
 from annotation.judges.reviewing.inspecting import ShownCall, show_call
 from annotation.labels.current_labels import current_labels
@@ -184,7 +185,9 @@ def look_at(session: orm.Session, principal: Principal, judge: str, item_id: str
     systems = _systems(session, item) if shows_systems(study) else []
     return OneDisagreement(
         topic=topic.title, category=topic.category, criterion=asked.code, label=asked.label, question=asked.text,
-        probe=item.probe or "", panes=_panes(texts, systems, shown),
+        probe=item.probe or "", panes=tuple(
+            replace(pane, html=embedded(session, study.id, pane.html)) for pane in _panes(texts, systems, shown)
+        ),
         judge=tuple(one for one in given if one.kind == "judge"),
         people=tuple(one for one in given if one.kind == "human"),
     )  # fmt: skip

@@ -78,8 +78,9 @@ def import_reports(
             admin = local_admin(find_study(session, study))
         with progress_bar("preparing reports") as advance:
             outcome = bring_in(
-                engine, admin, parsed, found.layout, asked, source=str(found.path), progress=advance, dry_run=dry_run
-            )
+                engine, admin, parsed, found.layout, asked, source=str(found.path), progress=advance, dry_run=dry_run,
+                folder=found.folder,
+            )  # fmt: skip
         if dry_run:
             typer.echo("dry run: nothing was written", err=True)
     say(outcome, as_json, None if dry_run else engine, study)
@@ -337,18 +338,20 @@ def import_evidence(
     """
     from annotation.files.folders import refuse_ways_out
     from annotation.importing.reports.evidence import read_evidence, topics_to_show
-    from annotation.importing.reports.write import import_reports, prepare_all, refuse_reports
+    from annotation.importing.reports.write import import_reports, keep_key, prepare_all, refuse_reports
 
     options = {"encoding": encoding, "leave_out": leave_out}
     with ending(as_json):
         refuse_ways_out(path)
         engine = opened()
+        with transaction(engine) as session:
+            keep_key(session, local_admin(find_study(session, study)))
         with reading(engine) as session, progress_bar("preparing evidence") as advance:
             row = find_study(session, study)
             admin = local_admin(row)
             parsed = read_evidence(path, topics_to_show(session, row), leave_out, encoding)
             refuse_reports(session, admin, parsed, allow_empty=True, allow_missing=True, new_version=new_version)
-            ready = prepare_all(session, admin, parsed, advance)
+            ready = prepare_all(session, admin, parsed, advance, path)
         with transaction(engine) as session:
             outcome = import_reports(
                 session, local_admin(find_study(session, study)), parsed, layout="evidence",

@@ -97,7 +97,7 @@ def _brought_in(
         found, name = bringing_in.find(_stored(given, made), layout), given[0].name.split("/")[0]
         came_in = bringing_in.bring_in(
             database(), principal, bringing_in.read(found, asked), found.layout, asked, source=name,
-            progress=partial(look.advance, bar, "Preparing reports"),
+            progress=partial(look.advance, bar, "Preparing reports"), folder=found.folder,
         )  # fmt: skip
         return came_in.lines()
     finally:

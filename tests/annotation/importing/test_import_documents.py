@@ -184,7 +184,7 @@ def test_words_own_marks_go_and_what_it_shows_before_the_text_stays() -> None:
             "| a    |     |\n|------|-----|\n| b; c | d   |\n|      | e   |",
         ),
         ("<dl><dt>a</dt><dd>b</dd></dl><blockquote>c</blockquote><hr>", "**a**\n\nb\n\n> c\n\n---"),
-        ('<figure><img src="atlas.png" alt="x"><figcaption>x</figcaption></figure>', "![x](figure.png)"),
+        ('<figure><img src="atlas.png" alt="x"><figcaption>x</figcaption></figure>', "![x](figure1.png)"),
     ],
 )  # fmt: skip
 def test_html_becomes_what_an_agent_would_have_written(html: str, markdown: str) -> None:

@@ -1,0 +1,73 @@
+"""A picture of any common format as the one that all are shown in: no metadata, no name, no size of its maker's."""
+
+import base64
+import warnings
+from dataclasses import dataclass
+from io import BytesIO
+from urllib.parse import unquote_to_bytes
+
+from PIL import Image, ImageOps
+
+from annotation.errors import FigureError
+
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
+MOST_BYTES = 40 << 20
+MOST_PIXELS = 25_000_000  # before it is made smaller; four bytes each, and twice for a moment
+WIDEST, HIGHEST = 1600, 8000  # pixels
+QUALITY = 90
+MEDIA_TYPE = "image/webp"
+NO_PICTURE = "damaged or in a format that cannot be shown"
+TOO_LARGE = f"of over {MOST_PIXELS // 1_000_000} million pixels"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture as it is kept: WebP, and its size in pixels, for a page that keeps its place free."""
+
+    data: bytes
+    width: int
+    height: int
+
+
+def encoded(original: bytes) -> Picture:
+    """The picture as WebP of at most `WIDEST` × `HIGHEST` pixels on white; the first one of a film.
+
+    Only its pixels are taken over: whatever else the bytes hold, such as EXIF, XMP, a colour profile or another file
+    behind the picture, stays behind. Raises FigureError.
+    """
+    if len(original) > MOST_BYTES:
+        raise FigureError(f"of over {MOST_BYTES >> 20} MB")
+    try:
+        with warnings.catch_warnings(category=Image.DecompressionBombWarning, action="ignore"):
+            opened = Image.open(BytesIO(original), formats=FORMATS)
+        with opened:
+            if opened.width * opened.height > MOST_PIXELS:
+                raise FigureError(TOO_LARGE)
+            made = BytesIO()
+            picture = _on_white(opened)
+            picture.save(made, "WEBP", quality=QUALITY)
+    except (FigureError, Image.DecompressionBombError):
+        raise FigureError(TOO_LARGE) from None
+    except Exception:  # noqa: BLE001  (whatever Pillow's readers make of a file that is cut off or lies about itself)
+        raise FigureError(NO_PICTURE) from None
+    return Picture(made.getvalue(), picture.width, picture.height)
+
+
+def _on_white(opened: Image.Image) -> Image.Image:
+    """Its pixels the way up they are looked at; what is transparent is paper, in a dark room too."""
+    ImageOps.exif_transpose(opened, in_place=True)
+    picture = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
+    picture.thumbnail((WIDEST, HIGHEST))
+    paper = Image.new("RGB", picture.size, "white")
+    paper.paste(picture, mask=picture if picture.mode == "RGBA" else None)
+    return paper
+
+
+def from_data(address: str) -> bytes:
+    """What a `data:` address holds. Raises FigureError."""
+    head, _, body = address.partition(",")
+    try:
+        plain = unquote_to_bytes(body)
+        return base64.b64decode(plain, validate=False) if head.rstrip().endswith("base64") else plain
+    except ValueError:
+        raise FigureError(NO_PICTURE) from None

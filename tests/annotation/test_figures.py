@@ -1,0 +1,247 @@
+"""Pictures of reports: alike for all, without a trace of who made them, never from the web, and hostile ones refused."""
+
+from __future__ import annotations
+
+import base64
+import re
+import struct
+import subprocess
+import sys
+import zipfile
+import zlib
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pypandoc
+import pytest
+from PIL import Image, ImageDraw, PngImagePlugin
+from sqlalchemy import Engine, select
+
+from annotation.canonical.form import canonical_format
+from annotation.citations import strip_citations
+from annotation.errors import AnnotationError, FigureError
+from annotation.figures.encoding import encoded
+from annotation.figures.placing import Placed, placed, reader
+from annotation.importing.reports import import_report
+from annotation.importing.reports.folder import read_folder
+from annotation.importing.reports.write import import_reports
+from annotation.offline.packets import reserve_packet
+from annotation.people.principals import local_admin
+from annotation.planning.slots import apply_plan, make_plan
+from annotation.shown_texts.overrides import resolve_all
+from annotation.studies import init_study
+from annotation.texts.figures import MARKS, figure_names
+from annotation.work.claiming import take
+from annotation.work.open_and_close import move_study
+from annotation.work.page import assignment_page, picture_of_assignment
+from app.component import packet_html
+from db.connect import reading, transaction
+from db.tables import Figure, Report, Study
+from tests.small_study import PROTOCOL, a_person
+
+SHOWN = PROTOCOL.replace("[answers]", 'reports = {images = "show"}\n[answers]')
+SECRET = b"Nova Agent"
+
+
+def picture(size: tuple[int, int] = (60, 40), kind: str = "PNG", colour: str = "navy", **saved: Any) -> bytes:
+    drawn = Image.new("RGB", size, "white")
+    ImageDraw.Draw(drawn).rectangle((0, 0, size[0] // 2, size[1] // 3), colour)
+    made = BytesIO()
+    drawn.save(made, kind, **saved)
+    return made.getvalue()
+
+
+def with_traces() -> bytes:
+    """A PNG that tells who made it in text, XMP, EXIF, its profile, and in a ZIP behind its end."""
+    told, exif = PngImagePlugin.PngInfo(), Image.Exif()
+    told.add_text("Software", SECRET.decode())
+    told.add_itxt("XML:com.adobe.xmp", f"<x:xmpmeta>{SECRET.decode()}</x:xmpmeta>")
+    exif[0x0131] = SECRET.decode()
+    behind = BytesIO()
+    with zipfile.ZipFile(behind, "w") as packed:
+        packed.writestr("who.txt", SECRET)
+    return picture(pnginfo=told, exif=exif, icc_profile=SECRET) + behind.getvalue()
+
+
+def chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def claimed(width: int, height: int, data: bytes = b"") -> bytes:
+    """A PNG that claims a size, whatever it holds."""
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+
+
+def test_only_the_pixels_are_kept_upright_and_at_most_1600_wide() -> None:
+    traced = with_traces()
+    assert SECRET in traced
+    assert SECRET not in encoded(traced).data
+    kept = Image.open(BytesIO(encoded(traced).data))
+    assert (kept.format, set(kept.info) <= {"loop", "background", "timestamp", "duration"}) == ("WEBP", True), kept.info
+    wide = encoded(picture((4000, 2000), "JPEG"))
+    assert (wide.width, wide.height) == (1600, 800)
+    turned = Image.Exif()
+    turned[0x0112] = 6
+    assert (encoded(picture((60, 40), "JPEG", exif=turned)).width, encoded(picture((40, 60))).width) == (40, 40)
+    clear = BytesIO()
+    Image.new("RGBA", (9, 9), (0, 0, 0, 0)).save(clear, "PNG")
+    assert Image.open(BytesIO(encoded(clear.getvalue()).data)).getpixel((4, 4)) == (255, 255, 255)
+    same = {
+        encoded(picture(kind=kind, **more)).data
+        for kind, more in (("PNG", {}), ("BMP", {}), ("WEBP", {"lossless": True}))
+    }
+    assert len(same) == 1, "and the format of the file is not told either"
+
+
+HOSTILE = {
+    "10,000 x 10,000 pixels": (claimed(10_000, 10_000, zlib.compress(bytes(30_001) * 1_000)), "over 25 million pixels"),
+    "200,000 x 200,000 pixels": (claimed(200_000, 200_000), "over 25 million pixels"),
+    "a decompression bomb in its text": (
+        claimed(9, 9).replace(chunk(b"IEND", b""), chunk(b"zTXt", b"k\0\0" + zlib.compress(bytes(200 << 20)))), "damaged",
+    ),
+    "an SVG with script": (b'<svg xmlns="http://www.w3.org/2000/svg"><script>fetch("//x")</script></svg>', "damaged"),
+    "cut off": (picture((600, 400))[:300], "damaged"),
+    "a page that calls itself a GIF": (b"GIF89a/*<script>alert(1)</script>*/=1;", "damaged"),
+    "nothing": (b"", "damaged"),
+    "41 MB": (b"\x89PNG" + bytes(41 << 20), "over 40 MB"),
+    "a PostScript program": (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n(x) run\n", "damaged"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_hostile_picture_is_one_sentence(case: str) -> None:
+    content, why = HOSTILE[case]
+    with pytest.raises(FigureError, match=why):
+        encoded(content)
+
+
+def test_the_largest_pictures_that_are_taken_stay_below_500_mb(tmp_path: Path) -> None:
+    Image.new("RGBA", (5000, 5000), (9, 9, 9, 99)).save(tmp_path / "big.png")
+    code = (
+        "import sys; from annotation.figures.encoding import encoded; encoded(open(sys.argv[1], 'rb').read()); "
+        "print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')))"  # the most it had at once
+    )
+    told = subprocess.run([sys.executable, "-c", code, str(tmp_path / "big.png")], check=True, capture_output=True)
+    assert int(told.stdout.split()[1]) <= 500 * 1024
+
+
+def put(folder: Path, text: str, **more: bool) -> Placed:
+    return placed(text, reader(b"", "a.md", (), folder), "a key", **({"show": True} | more))
+
+
+def test_every_way_of_naming_a_picture_is_seen_and_what_is_not_shown_is_said_by_its_reason(tmp_path: Path) -> None:
+    (tmp_path / "a b.png").write_bytes(picture())
+    data = f"data:image/png;base64,{base64.b64encode(picture()).decode()}"
+    text = f"""![Growth [2], by year](<a b.png> "a title") ![two](a%20b.png) ![three](a b.png) ![four]({data}) ![five][x]
+
+<img width=3 alt="six" src='a b.png'> [![a site's sign](a b.png)](https://example.org) `![code](a b.png)`
+
+![web](https://example.org/y.png) ![also](//example.org/z.png) ![gone](c.png) ![out](../../../../../etc/passwd) ![](/etc/passwd)
+
+[x]: <{data}>
+"""
+    found = put(tmp_path, text)
+    assert len(found.pictures) == 1, "the same pixels are one picture, wherever they come from"
+    assert found.text.count("![figure](figures/") == 6
+    assert dict(found.unshown) == {
+        "on the web, where nothing is fetched from": 2,
+        "whose file is not among the reports": 3,
+    }
+    assert found.lost[0] == "2 figures on the web, where nothing is fetched from"
+    stripped = strip_citations(found.text + "\n\n## References\n\n[2] https://example.org/a\n")
+    assert "[2]" not in stripped.text
+    for layout in ("kept", "spacing", "canonical", "plain"):
+        shown = canonical_format(stripped.text, "Topic", layout)  # type: ignore[arg-type]
+        assert figure_names(shown.text) == tuple(found.pictures)
+        assert canonical_format(shown.text, "Topic", layout).text == shown.text  # type: ignore[arg-type]
+        assert "Growth, by year two three four five" in MARKS.sub("", shown.text)
+    gone = put(tmp_path, text, show=False)
+    assert not re.search("Growth|two|web|figures/", gone.text)
+    assert "![code](a b.png)" in gone.text
+
+
+def test_names_are_of_the_study_alone(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(picture())
+    read = reader(b"", "a.md", (), tmp_path)
+    (one,), (other,) = (placed("![](a.png)", read, key, show=True).pictures for key in ("one", "other"))
+    assert one != other
+
+
+def write_pictured(root: Path) -> Path:
+    """One chart in Markdown, HTML, Word, OpenDocument and EPUB; the text of each says the same."""
+    words = "# Tides\n\nTides rise twice a day, as everybody who lives beside the sea can tell.\n\n![Height by hour](chart.png)\n"
+    for system in ("alpha", "beta", "gamma", "delta", "epsilon"):
+        (root / system).mkdir(parents=True)
+    (root / "alpha" / "tides.md").write_text(words, encoding="utf-8")
+    chart = root / "alpha" / "chart.png"
+    chart.write_bytes(with_traces())
+    for system, suffix in (("beta", "html"), ("gamma", "docx"), ("delta", "odt"), ("epsilon", "epub")):
+        more = ["--embed-resources", "--standalone"] if suffix == "html" else []
+        made = root / system / f"tides.{suffix}"
+        pypandoc.convert_text(
+            words, suffix, "markdown", outputfile=str(made), extra_args=[f"--resource-path={chart.parent}", *more]
+        )
+    return root
+
+
+def import_pictured(session: Any, root: Path, protocol: str = SHOWN) -> tuple[Study, import_report.ImportReport]:
+    study = init_study(session, "small", protocol, 7)
+    told = import_reports(session, local_admin(study), read_folder(root), layout="folder", source="here", folder=root)
+    return study, told
+
+
+def test_one_chart_is_the_same_picture_in_five_formats_and_is_shown_to_whom_the_item_is(
+    engine: Engine, tmp_path: Path
+) -> None:
+    root = write_pictured(tmp_path / "reports")
+    with transaction(engine) as session:
+        study, told = import_pictured(session, root)
+        assert "figures shown 5" in told.notes
+        shown = session.scalars(select(Report.shown_text)).all()
+        assert {figure_names(text) for text in shown} == {figure_names(shown[0])}
+        assert len(set(shown)) == 2, "in pandoc's OpenDocument a caption is a paragraph of its own"
+        (kept,) = session.scalars(select(Figure)).all()
+        assert SECRET not in kept.picture
+        admin = local_admin(study)
+        resolve_all(session, admin, "keep")
+        apply_plan(session, admin, make_plan(session, admin, design="all", per_topic=None, overlap=1), None)
+        move_study(session, study, "open")
+        ada, bob = a_person(session, study.id), a_person(session, study.id, "Bob")
+        work = take(session, ada)
+        assert work is not None
+        page = assignment_page(session, ada, work.aid)
+        for pane in page["panes"]:
+            assert f'<img src="/api/figure/{work.aid}/{kept.name}" width="60" height="40"' in pane["html"]
+        assert picture_of_assignment(session, ada, work.aid, kept.name) == kept.picture
+        for who, aid, name in ((bob, work.aid, kept.name), (ada, work.aid, "0" * 32), (ada, "f" * 32, kept.name)):
+            with pytest.raises(AnnotationError, match="there is no such"):
+                picture_of_assignment(session, who, aid, name)
+        packet = packet_html(reserve_packet(session, admin, "Ada", 1))
+        assert packet.count("data:image/webp;base64,") == 2
+        assert "/api/figure/" not in packet.split('<script type="module">')[0]
+
+
+def test_what_an_older_study_asks_for_shows_no_picture_and_what_asks_for_none_has_no_caption(
+    engine: Engine, tmp_path: Path
+) -> None:
+    root = tmp_path / "reports"
+    (root / "alpha").mkdir(parents=True)
+    (root / "alpha" / "tides.md").write_text(
+        "# Tides\n\nThey rise.\n\n![Height](c.png) and ![](https://example.org/d.png)\n", "utf-8"
+    )
+    (root / "alpha" / "c.png").write_bytes(picture())
+    with transaction(engine) as session:
+        _, told = import_pictured(session, root, PROTOCOL)
+        assert session.scalars(select(Report.shown_text)).one().endswith("They rise.\n\nHeight and\n")
+        assert session.scalars(select(Figure)).all() == []
+        assert told.notes == ()
+        session.rollback()
+    with transaction(engine) as session:
+        import_pictured(session, root, SHOWN.replace('"show"', '"remove"'))
+        report = session.scalars(select(Report)).one()
+        assert (report.shown_text, report.open_flags) == ("# tides\n\nThey rise.\n\nand\n", 0)
+        session.rollback()
+    with reading(engine) as session:
+        assert session.scalars(select(Study)).all() == []

@@ -196,7 +196,9 @@ def _streamed(rows: Select[*tuple[Any, ...]], at_a_time: int) -> Select[*tuple[A
     return rows.execution_options(yield_per=at_a_time)
 
 
-def keep_export(session: orm.Session, study: Study, kind: str, sha256: str, **settings: Any) -> None:
-    """Write down that an export was made: its kind, its choices, and the sha256 that tells it from any other."""
+def keep_export(
+    session: orm.Session, study: Study, kind: str, sha256: str, rater_id: int | None, **settings: Any
+) -> None:
+    """Write down that an export was made, by whom, its kind, its choices, and the sha256 that tells it from others."""
     session.add(Export(study_id=study.id, kind=kind, settings=settings, sha256=sha256))
-    studies.audit(session, study.id, None, "export", kind=kind, sha256=sha256, **settings)
+    studies.audit(session, study.id, rater_id, "export", kind=kind, sha256=sha256, **settings)

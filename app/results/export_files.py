@@ -51,8 +51,9 @@ def write_dataset_of(
     with_void: bool,
     license: str,
     advance: Callable[[int, int, str], None],
+    rater_id: int | None = None,
 ) -> MadeDataset:
-    """Fill the empty `folder`; the study keeps that it left. `with_void`: with the work that was taken out.
+    """Fill the empty `folder`; the study keeps that it left, and by whom. `with_void`: with work that was taken out.
 
     Raises AnnotationError `still_blind`, `no_labels`, ExportError.
     """
@@ -74,7 +75,7 @@ def write_dataset_of(
     chosen = {"texts": texts, "with_void": with_void, "license": license}
     with connect.transaction(engine) as session:
         label_rows.keep_export(
-            session, find_study(session, name), "dataset", file_sha256(folder / dataset.MARK), **chosen
+            session, find_study(session, name), "dataset", file_sha256(folder / dataset.MARK), rater_id, **chosen
         )
     return MadeDataset(rows, dict(standings), 0 if with_void else void, dict(redact.removed))
 
@@ -95,7 +96,9 @@ def _all_taken_out(name: str) -> AnnotationError:
 Advance = Callable[[int, int, str], None]
 
 
-def write_bundle_of(found: Calibrated, folder: Path, presets: Sequence[str], advance: Advance) -> str:
+def write_bundle_of(
+    found: Calibrated, folder: Path, presets: Sequence[str], advance: Advance, rater_id: int | None = None
+) -> str:
     """Fill the empty `folder` and return the bundle's root; a study keeps it. Raises `still_blind`, ExportError."""
     if found.study:
         with connect.reading(opened()) as session:
@@ -134,7 +137,9 @@ def write_bundle_of(found: Calibrated, folder: Path, presets: Sequence[str], adv
             lambda done, of: advance(done, of, "writing every revision"),
         )  # fmt: skip
     with connect.transaction(engine) as session:
-        label_rows.keep_export(session, find_study(session, found.study), "bundle", root, presets=list(presets))
+        label_rows.keep_export(
+            session, find_study(session, found.study), "bundle", root, rater_id, presets=list(presets)
+        )
     return root
 
 

@@ -1,7 +1,7 @@
 """The paper pack of a report as files, in a folder or in one archive."""
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
@@ -28,7 +28,16 @@ def write_report(
 
 def zipped_pack(found: Calibrated, presets: Sequence[str] = ()) -> bytes:
     """The paper pack as one file."""
-    files = pack(found.report, found.verdicts, facts_about(found.study, found.examples), presets)
+    return _zipped(pack(found.report, found.verdicts, facts_about(found.study, found.examples), presets))
+
+
+def zipped_folder(folder: Path) -> bytes:
+    """Every file of it as one file."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return _zipped({path.relative_to(folder).as_posix(): path.read_bytes() for path in files})
+
+
+def _zipped(files: Mapping[str, bytes]) -> bytes:
     out = io.BytesIO()
     with ZipFile(out, "w", ZIP_DEFLATED) as archive:
         for name, content in files.items():

@@ -7,13 +7,18 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 from streamlit.testing.v1 import AppTest
 
+from annotation.people.links import invite
+from annotation.people.principals import local_admin
+from annotation.people.sign_ins import sign_in, who
 from app.results.pack_files import zipped_pack
 from app.results.study_reports import shown_report
+from db.connect import reading, transaction
+from db.tables import Event, Study
 from exports.plots.ranking_figure import ranking_figure
-from tests.app.drawing import draw_only, evaluator, html_of, page, shown
+from tests.app.drawing import draw_only, drawn, evaluator, html_of, page, shown
 from tests.disputed_study import SYSTEMS, make_disputed
 
 
@@ -55,3 +60,38 @@ def test_before_a_reveal_neither_page_nor_pack_names_a_system(
         } <= names
         for name in names:
             assert not any(system.encode() in archive.read(name) for system in SYSTEMS), name
+
+
+def owners_page(engine: Engine, study: int) -> AppTest:
+    def run(principal):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
+        from app.screens.results.paper import show
+
+        show(principal)
+
+    with transaction(engine) as session:
+        token = invite(session, local_admin(session.get_one(Study, study)), "Olga", "admin")
+        principal = who(session, sign_in(session, token, "::1"))
+    return drawn(AppTest.from_function(run, args=(principal,), default_timeout=120).run())
+
+
+def test_an_owner_makes_bundle_and_dataset_there_and_the_audit_trail_says_who(
+    engine_here: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw_only(monkeypatch, ranking_figure)
+    study = make_disputed(engine_here, tmp_path / "reports")
+    assert not [one for one in page(engine_here, study, "paper").button if str(one.key).startswith("make_")]
+    screen = owners_page(engine_here, study)
+    for kind, mark in (("dataset", "croissant.json"), ("bundle", "SHA256SUMS")):
+        drawn(screen.button(key=f"make_{kind}").click().run())
+        told, archive = screen.session_state["export_made"]
+        with ZipFile(io.BytesIO(archive)) as packed:
+            assert mark in packed.namelist()
+        assert (told, f"Download the {kind}" in shown(screen)) == (kind, True)
+    with reading(engine_here) as session:
+        acts = session.execute(select(Event.data, Event.rater_id).where(Event.what == "export")).all()
+    assert [(data["kind"], rater is not None) for data, rater in acts] == [("dataset", True), ("bundle", True)]
+
+
+def test_before_a_reveal_an_owner_makes_neither(engine_here: Engine, tmp_path: Path) -> None:
+    screen = owners_page(engine_here, make_disputed(engine_here, tmp_path / "reports", blind_until="closed"))
+    assert all(screen.button(key=f"make_{kind}").disabled for kind in ("bundle", "dataset"))

@@ -2,17 +2,23 @@
 
 from functools import partial
 from html import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from annotation.errors import AnnotationError
 from annotation.people.principals import Principal, study_for
 from annotation.verdicts import labels_csv, load_verdicts
-from app.results import pack_files, sources, study_reports
+from app.results import export_files, pack_files, sources, study_reports
 from app.results.shown_file import ShownFile, Source, calibrated_file
+from app.screens.look import advance
 from app.screens.report_page import answer, open_report, section, warnings_and_making
 from app.settings import database
 from calibration.choosing.choice_words import short_sentence
 from db.connect import reading
+from exports.errors import ExportError
 from exports.page import methods_html, sources_of
 from exports.presets import PRESETS
 from exports.words.methods import Methods, methods_paragraph
@@ -22,7 +28,7 @@ INSIDE = (
     "Every table as LaTeX, Markdown, CSV and JSON; every figure as PDF, SVG and PNG at page and column width; one page "
     "of them all (answer.pdf, report.html); the methods section with its BibTeX; the checklists."
 )
-DATASET = ", and <code>calipers export dataset</code> what others need to use the labels"
+MADE = "export_made"  # (bundle or dataset, its archive or why there is none)
 BLIND = "labels.csv names systems, and can be downloaded once the study is closed or revealed."
 
 
@@ -54,10 +60,58 @@ def show(source: Source) -> None:
     plan = f" Root of the plan: <code>{escape(root)}</code>." if root else ""
     section(
         f"<h2>To let others check it</h2><p>Labels have the sha256 <code>{escape(report.labels.verdicts_sha256)}"
-        f"</code>.{plan}</p><p><code>calipers export bundle {escape(name)} --out bundle</code> writes what a reviewer "
-        f"needs to compute every number again{'' if isinstance(source, ShownFile) else DATASET}.</p>"
+        f"</code>.{plan}</p><p>A bundle holds what a reviewer needs to compute every number again; a dataset what "
+        "others need to use the labels.</p>"
     )
+    if isinstance(source, Principal) and source.role == "admin":
+        _to_check(source, name, tuple(asked), can_be_made=opened.names_systems)
+    else:
+        section(f"<p><code>calipers export bundle {escape(name)} --out bundle</code></p>")
     warnings_and_making(report, "Paper")
+
+
+def _to_check(principal: Principal, name: str, presets: tuple[str, ...], *, can_be_made: bool) -> None:
+    """Bundle and dataset, made while one waits and then there to be downloaded."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+        license = st.text_input("License of a dataset", key="license", placeholder="CC-BY-4.0", width=200)
+        kinds = {"bundle": "Make the bundle", "dataset": "Make the dataset"}
+        for kind, label in kinds.items():
+            if st.button(label, key=f"make_{kind}", disabled=not can_be_made):
+                st.session_state[MADE] = kind, _made(principal, name, kind, presets, license)
+    kind, made = st.session_state.get(MADE, ("", b""))
+    if isinstance(made, str):
+        section(f'<p class="c-red">{escape(made)}</p>')
+    elif made:
+        st.download_button(
+            f"Download the {kind}", made, f"{name}-{kind}.zip", "application/zip", type="primary", on_click="ignore",
+            key="made",
+        )  # fmt: skip
+
+
+def _made(principal: Principal, name: str, kind: str, presets: tuple[str, ...], license: str) -> bytes | str:
+    """The archive, or why there is none."""
+    bar = st.progress(0.0, "Reading labels")
+    try:
+        with reading(database()) as session:
+            study_for(session, principal, "admin")
+        with TemporaryDirectory() as folder:
+            if kind == "bundle":
+                found = study_reports.shown_report(database(), principal)
+                export_files.write_bundle_of(found, Path(folder), presets, partial(_advance, bar), principal.rater_id)
+            else:
+                export_files.write_dataset_of(
+                    name, Path(folder), texts=False, with_void=False, license=license, advance=partial(_advance, bar),
+                    rater_id=principal.rater_id,
+                )  # fmt: skip
+            return pack_files.zipped_folder(Path(folder))
+    except (AnnotationError, ExportError) as error:
+        return str(error)
+    finally:
+        bar.empty()
+
+
+def _advance(bar: DeltaGenerator, done: int, of: int, doing: str) -> None:
+    advance(bar, doing.capitalize(), done, of)
 
 
 def _methods(methods: Methods) -> None:

@@ -1,0 +1,125 @@
+"""A lab's study without a terminal: made, filled, planned, labelled, read, exported and closed in Chromium."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from sqlalchemy import select
+
+from annotation.studies import init_study
+from db.connect import reading, transaction
+from db.tables import Event, Study
+from tests.browser.conftest import Server
+from tests.browser.driving import ready
+from tests.browser.test_accessibility import AT_REST, violations
+from tests.small_study import PROTOCOL
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+ONE_QUESTION = """
+format = "calipers-protocol/1"
+name = "solar"
+title = "Which report is better?"
+task_type = "pairwise_choice"
+task = "Which report is better?"
+
+[answers]
+allow_tie = true
+[study]
+topic_once = false
+overlap = 2
+retest_share = 0.0
+pay = {rate = 15.0, currency = "EUR"}
+[[criterion]]
+id = "better"
+label = "Better"
+text = "Which one would you rather have?"
+"""
+TOPICS, SYSTEMS, ITEMS = 12, ("ash", "birch", "cedar"), 12
+
+
+def reports(folder: Path) -> Path:
+    for number in range(TOPICS):
+        for words, system in enumerate(SYSTEMS, start=30):
+            file = folder / system / f"topic_{number:02d}.md"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(f"# Topic {number}\n\n" + f"What is known about case {number}. " * words)
+    rows = (f"topic_{number:02d},Topic {number},What is known about case {number}?" for number in range(TOPICS))
+    (folder / "topics.csv").write_text("\n".join(["topic,title,prompt", *rows]))
+    return folder
+
+
+def pressed(page: Page, name: str) -> None:
+    page.wait_for_function(AT_REST)
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def labelled(browser: Browser, link: str) -> None:
+    """Everything that this person is given, the left report always."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(link)
+    for number in range(1, ITEMS + 1):
+        expect(page.locator(".position")).to_have_text(f"Item {number} of {ITEMS}")
+        ready(page)
+        page.keyboard.press("1")
+        page.get_by_role("button", name="Submit").click()
+    expect(page.get_by_text("All done")).to_be_visible()
+    context.close()
+
+
+def test_a_study_is_made_labelled_exported_and_closed_without_a_terminal(
+    server: Server, browser: Browser, tmp_path: Path
+) -> None:
+    with transaction(server.engine) as session:
+        first = init_study(session, f"first-{server.port}", PROTOCOL, 7).id  # the lab's one command, with its link
+    context = browser.new_context(accept_downloads=True)
+    page = context.new_page()
+    page.goto(server.link(first, "Olga", "admin"))
+    page.goto(f"{server.address}/studies")
+    page.get_by_label("Name, as commands and files have it").fill("solar")
+    page.get_by_label("Protocol, as TOML").fill(ONE_QUESTION)
+    page.get_by_label("Seed of every draw").focus()
+    expect(page.get_by_role("listitem").filter(has_text="Which one would you rather have?")).to_be_visible()
+    pressed(page, "Make it")
+    expect(page.get_by_text("1 of 6 steps to an open study is done")).to_be_visible()
+    assert violations(page) == []
+    page.locator("input[type=file]").last.set_input_files(reports(tmp_path / "my_reports"))
+    pressed(page, "Bring them in")
+    expect(page.get_by_text("36 reports on 12 topics", exact=True)).to_be_visible()
+    page.get_by_label("Items in all").fill(f"{ITEMS}")
+    pressed(page, "Look at the plan")
+    expect(page.get_by_text("about 0.")).to_be_visible()  # hours
+    pressed(page, f"Make these {2 * ITEMS} slots")
+    page.get_by_label("Names, one a line").fill("Ada\nBen")
+    pressed(page, "Make links")
+    expect(page.locator(".p-links code")).to_have_count(2)
+    links = page.locator(".p-links code").all_inner_texts()
+    pressed(page, "Open the study")
+    expect(page.get_by_text("The study is open: work is given out.")).to_be_visible()
+    assert violations(page) == []
+    for link in links:
+        labelled(browser, link)
+    page.goto(f"{server.address}/set_up")
+    pressed(page, "Close …")
+    pressed(page, "Close the study")
+    expect(page.get_by_text("The study is closed")).to_be_visible()
+    page.goto(f"{server.address}/agreement")
+    expect(page.get_by_text("Cohen").first).to_be_visible()
+    page.goto(f"{server.address}/paper")
+    pressed(page, "Make the dataset")
+    expect(page.get_by_role("button", name="Download the dataset")).to_be_visible()
+    page.wait_for_function(AT_REST)
+    with page.expect_download() as got:
+        page.get_by_role("button", name="Download the dataset").click()
+    with ZipFile(got.value.path()) as archive:
+        assert archive.read("labels.csv").count(b"\n") == 1 + 2 * ITEMS
+    context.close()
+    with reading(server.engine) as session:
+        solar = session.scalars(select(Study).where(Study.name == "solar")).one()
+        acts = session.execute(
+            select(Event.what).where(Event.study_id == solar.id, Event.kind == "audit", Event.rater_id.is_not(None))
+        ).scalars()
+        assert {"init", "import", "pairs", "invite", "status", "export"} <= set(acts)

@@ -52,4 +52,10 @@ def _value(value: Any) -> str:
     if value is None or value in ("", [], {}):
         return ""
     text = "yes" if value is True else "no" if value is False else str(value)
+    if isinstance(value, float):
+        text = f"{value:.4g}"
+    elif isinstance(value, dict):
+        text = f"({in_words(value)})"
+    elif isinstance(value, list):
+        text = "; ".join(map(_value, value))
     return text if len(text) <= FACT_MAX else f"{text[: FACT_MAX - 1]}…"

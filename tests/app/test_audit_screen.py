@@ -66,6 +66,8 @@ def test_acts_are_told_by_pseudonym_and_a_secret_of_the_trail_is_not(engine_here
 
 def test_facts_are_short_and_what_is_nothing_is_left_out() -> None:
     assert in_words({"old": "x" * 500, "nothing": None, "new_link": False}) == f"old {'x' * 119}…, new link no"
+    told = in_words({"judges": ["mini", "max"], "share": 2 / 3, "amount": {"total": 3, "per_topic": None}})
+    assert told == "judges mini; max, share 0.6667, amount (total 3)"
 
 
 def test_an_admin_sees_who_is_signed_in_and_ends_one_browser(engine_here: Engine, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from annotation.files.nested import Said
 from annotation.files.tables import AS_FOUND, FILE_SUFFIXES, Form, Table, Wants, read_table
 from annotation.tool_answers.entries import Reading
 from annotation.tool_answers.tables import numbered_people, table_of
+from calibration.table.typed_cells import is_number
 from calibration.table.verdicts import REQUIRED
 from calibration.tidying import applying, proposing, readings
 from calibration.tidying.found import EVERYBODY, NOBODY, kind_of
@@ -71,7 +72,9 @@ def read_tidy(path: Path, options: Options = NOTHING_SAID) -> TidyFile:
         _read_one(path if layout in ANSWER_LAYOUTS else files[0], options, layout, {*path.rglob("*")} - {*files})
         for layout, files in parts.items()
     ]
-    return together([*parts], made)
+    joined = together([*parts], made)
+    unsaid = _unknown_people([*joined.labels["rater_id"].unique()], options.asked.people, joined.told)
+    return replace(joined, problems=(*unsaid, *joined.problems))
 
 
 def _read_one(path: Path, options: Options, of_folder: str = "", leave_out: Collection[Path] = ()) -> TidyFile:
@@ -91,7 +94,9 @@ def _read_one(path: Path, options: Options, of_folder: str = "", leave_out: Coll
         _refuse_absent(path, table.frame, followed.mapping)
         mapping, told, problems = followed.mapping, tuple[str, ...](), tuple[str, ...]()
     else:
-        found = proposing.propose(table.frame, options.asked)
+        found = proposing.propose(
+            table.frame, _as_called_in(table.frame, options.asked) if of_folder else options.asked
+        )
         if not layout and not of_folder:  # a file of a folder need not have every rater
             unsaid = _unknown_people(_raters(table.frame, found.mapping), people)
         mapping, told, problems = found.mapping, found.told, (*unsaid, *found.problems)
@@ -100,6 +105,14 @@ def _read_one(path: Path, options: Options, of_folder: str = "", leave_out: Coll
         return TidyFile(table.frame[:0], recipe, table.frame, (*table.told, *told), problems)
     made = applying.tidy(table.frame, mapping)
     return TidyFile(made.labels, recipe, table.frame, (*table.told, *told, *made.told), made.problems)
+
+
+def _as_called_in(frame: pd.DataFrame, asked: Asked) -> Asked:
+    """What is said of a tool's places, such as `vars.question`, under the heads of a table beside its file."""
+    own = {name: name.rpartition(".")[2] for names in asked.columns.values() for name in names if name not in frame}
+    called = {name: last for name, last in own.items() if last in frame}
+    columns = {part: tuple(called.get(name, name) for name in names) for part, names in asked.columns.items()}
+    return replace(asked, columns=columns)
 
 
 def _said(asked: Asked, followed: Recipe | None) -> Said:
@@ -125,10 +138,22 @@ def together(names: Sequence[str], made: Sequence[TidyFile]) -> TidyFile:
         else:
             problems += [f"{name}: {problem}" for problem in one.problems]
             own, said = _joined_to(made[0].labels, names[0], one)
+            problems += _other_words(made[0].labels["label"], names[0], own["label"], name)
             labels.append(own)
             told += [f"{name}: {sentence}" for sentence in (*one.told, *said)]
     joined = pd.concat(labels, ignore_index=True).fillna("")
     return replace(made[0], labels=joined, told=tuple(told), problems=tuple(problems))
+
+
+def _other_words(first: "pd.Series[str]", called: str, own: "pd.Series[str]", name: str) -> list[str]:
+    """A sentence where one part answers in numbers and another in words; nothing where no label is in either."""
+    numbers, words = ([*dict.fromkeys(part[part.ne("")])] for part in (first, own))
+    if not numbers or not words or any(map(is_number, words)) or not all(map(is_number, numbers)):
+        return []
+    return [
+        f"{name}: answers are words ({some_of(words, 4)}), those of {called} numbers ({some_of(numbers, 4)}): say "
+        f"which is which, such as --map-label {words[0]}={numbers[0]}"
+    ]
 
 
 def _joined_to(first: pd.DataFrame, called: str, one: TidyFile) -> tuple[pd.DataFrame, list[str]]:
@@ -268,7 +293,7 @@ def read_layout(
         *told,
     )
     return Table(frame, form, told), [
-        *_unknown_people([*frame["rater_id"].unique()], asked.people, told),
+        *([] if leave_out else _unknown_people([*frame["rater_id"].unique()], asked.people, told)),
         *_kinds(frame, asked),
     ]
 

@@ -88,6 +88,7 @@ def form_asked(given: Collection[str]) -> Form:
 
 
 ALL = Wants()
+WINNERS = {"winner_model_a": "model_a", "winner_model_b": "model_b", "winner_tie": "tie"}  # a column for each answer
 
 
 def read_table(path: Path, asked: Form = AS_FOUND, wants: Wants = ALL) -> Table:
@@ -105,7 +106,17 @@ def read_table(path: Path, asked: Form = AS_FOUND, wants: Wants = ALL) -> Table:
     table = _read_file(path, start, asked, wants)
     frame, sign = with_points(table.frame, str(path), asked.decimal)
     told = table.told + (("numbers have decimal commas",) if sign == "," else ())
+    if {*WINNERS} <= {*frame} and "winner" not in frame and _one_of_each(frame[[*WINNERS]]):
+        word = (frame[[*WINNERS]] == "1").idxmax(axis=1).map(WINNERS)
+        frame = frame.drop(columns=[*WINNERS]).assign(winner=word.astype("str"))
+        told += (f"{', '.join(WINNERS)} are one column, winner",)
     return Table(frame, replace(table.form, decimal=sign), told)
+
+
+def _one_of_each(marks: pd.DataFrame) -> bool:
+    """Whether each row marks one column with 1 and the others with 0."""
+    ones = (marks == "1").sum(axis=1)
+    return bool(marks.isin(["0", "1"]).to_numpy().all() and (ones == 1).all())
 
 
 def _read_file(path: Path, start: bytes, asked: Form, wants: Wants) -> Table:

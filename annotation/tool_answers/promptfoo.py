@@ -1,5 +1,6 @@
 """Layout `promptfoo`: `promptfoo eval --output FILE.json` (or .jsonl), a result for each test and prompt."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,20 @@ from annotation.tool_answers import entries
 
 PLACES = entries.metadata_places("component.assertion", "vars", "metadata", "testCase.vars", "testCase.metadata")
 ERROR = "2"  # ResultFailureReason.ERROR: the call failed, so there is no answer
+GRADED = (
+    "rubric",
+    "closedqa",
+    "factuality",
+    "g-eval",
+    "relevance",
+    "context-",
+    "select-best",
+)  # in types that a model grades
 
 
 def read_promptfoo(path: Path, reading: entries.Reading) -> entries.Found:
-    """One entry for each graded assertion that names a `metric` (the criterion), with its score, 0 to 1.
+    """One entry for each graded assertion that names a `metric` (the criterion) or that a model grades, with its score,
+    0 to 1.
 
     With `--map answer=response.output` (or any other place) it is one entry a result: there the prompt asked the judge.
     """
@@ -22,7 +33,7 @@ def read_promptfoo(path: Path, reading: entries.Reading) -> entries.Found:
         with decoding.collecting(found.problems):
             for where, result in _results(file, shown, reading.encoding, found.problems):
                 records = _records(result, asked)
-                found.leave("results without an assertion that names a metric", int(not records))
+                found.leave("results without an assertion that names a metric or that a model grades", int(not records))
                 found.entries += [_entry(where, record) for record in records]
     return found
 
@@ -39,14 +50,27 @@ def _results(file: Path, shown: str, encoding: str, problems: list[str]) -> list
 
 
 def _records(result: dict[str, Any], asked: bool) -> list[dict[str, Any]]:
-    """The result itself where --map says where the answer is, else one record for each component with a metric."""
+    """The result itself where --map says where the answer is, else one record for each component with a metric.
+
+    One that a model grades is called by its type where nobody named it, and by its number among those of that type.
+    """
     if asked:
         return [result]
     grading = result.get("gradingResult")
     components = grading.get("componentResults") if isinstance(grading, dict) else None
     listed = components if isinstance(components, list) else []
     graded = [one for one in listed if isinstance(one, dict) and isinstance(one.get("assertion"), dict)]
-    return [{**result, "component": one} for one in graded if decoding.as_text(one["assertion"].get("metric"))]
+    seen: Counter[str] = Counter()
+    records = []
+    for one in graded:
+        assertion = one["assertion"]
+        kind, metric = decoding.as_text(assertion.get("type")) or "", decoding.as_text(assertion.get("metric")) or ""
+        if not metric and any(part in kind for part in GRADED):
+            seen[kind] += 1
+            metric = f"{kind} {seen[kind]}" if seen[kind] > 1 else kind
+        if metric:
+            records.append({**result, "component": {**one, "assertion": {**assertion, "metric": metric}}})
+    return records
 
 
 def _entry(where: str, record: dict[str, Any]) -> entries.Entry:

@@ -161,7 +161,8 @@ def _best_places(study: joining.Study, unit: Codes, scale: joining.Scale, rule: 
         given = distance.joined([distance.scores_given(study, annotator, scale) for annotator in study.annotators])
         kept = study.among(unit)[given.unit]
         best = distance.best_number(distance.Scores(given.unit[kept], given.value[kept], given.weight[kept]), rule)
-        return np.full((len(unit), 1), np.searchsorted(distance.above_lowest(scale), best), np.intp)
+        first = 0.0 if math.isnan(best) else best  # of units that no person scored nothing is best
+        return np.full((len(unit), 1), np.searchsorted(distance.above_lowest(scale), first), np.intp)
     people, common = crossing.people_votes(study, scale)
     counts, systems = people[unit] / common, study.unit_systems[unit]
     if scale.kind != "pairwise" or not len(systems) or (systems < 0).any():

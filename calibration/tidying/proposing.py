@@ -19,7 +19,7 @@ from calibration.table.typed_cells import is_number
 from calibration.table.verdicts import EXTRA, NUMBERS
 from calibration.tidying import keys, mapping, readings
 from calibration.tidying.found import FROM, Found, kind_of
-from calibration.tidying.raters import are_asked_about, bare_name, called, crossed, kind_of_word, people_of
+from calibration.tidying.raters import OF_ALL, are_asked_about, bare_name, called, crossed, kind_of_word, people_of
 from calibration.tidying.value_sets import plain, recognise
 
 OVERALL = "overall"
@@ -235,15 +235,25 @@ def find_shape(found: Found) -> None:
             found.columns.pop("label", None)
             found.columns.pop(part, None)
             return
-    if "label" in found.columns:
-        return
     candidates = [name for name in found.free() if _holds_answers(name, found.table[name])]
-    if not candidates:
+    if "label" in found.columns:
+        _spread_beside_label(found, candidates)
+    elif not candidates:
         found.problems.append(_no_label(found))
     elif "rater_id" in found.columns:
         _spread_criteria(found, candidates)
     else:
         _spread_raters(found, candidates)
+
+
+def _spread_beside_label(found: Found, candidates: Sequence[str]) -> None:
+    """Where nobody says who gave the answers, and columns called as raters are answer alike, they are a rater's too."""
+    label = found.columns["label"][0]
+    is_said = "label" in found.asked.columns or "rater_id" in {*found.columns, *found.constants}
+    alike = [name for name in candidates if not is_said and _alike(found.table, name, [label])]
+    if any(kind_of(bare_name(name), found.asked) for name in alike):
+        del found.columns["label"]
+        _spread_raters(found, [label, *alike])
 
 
 def _no_label(found: Found) -> str:
@@ -262,9 +272,9 @@ def _spread_criteria(found: Found, named: Sequence[str]) -> None:
     if len(candidates) == 1:
         found.columns["label"] = (candidates[0],)
         found.told.append(f"the answers stand in {candidates[0]!r}")
-        return
-    found.spread = tuple(mapping.Spread(name, criterion=bare_name(name)) for name in candidates)
-    found.told.append(f"a column for each criterion: {', '.join(candidates)}")
+    else:
+        found.spread = tuple(mapping.Spread(name, criterion=bare_name(name)) for name in candidates)
+        found.told.append(f"a column for each criterion: {', '.join(candidates)}")
 
 
 def _spread_raters(found: Found, candidates: Sequence[str]) -> None:
@@ -302,12 +312,11 @@ def _spread_raters(found: Found, candidates: Sequence[str]) -> None:
 
 def _holds_answers(name: str, cells: pd.Series[str]) -> bool:
     words = {word.strip() for word in cells.unique()} - {""}
-    if not words or len(words) > MANY or max(map(len, words)) > LONG or plain(name).endswith((" id", "index", "hash")):
+    if not words or len(words) > MANY or bare_name(name).casefold() in {*FROM, "id", "key", *OF_ALL}:
         return False
-    if name in (*FROM, "id", "key"):
+    if max(map(len, words)) > LONG or plain(name).endswith((" id", "index", "hash")):
         return False
-    read = recognise(words, name, False)
-    return read.answers.read_as in ("verdicts", "sides", "scores") or len(words) <= 8
+    return len(words) <= 8 or recognise(words, name, False).answers.read_as in ("verdicts", "sides", "scores")
 
 
 def _is_sure(cells: pd.Series[str]) -> bool:

@@ -41,8 +41,9 @@ ANSWER_WORDS = frozenset(
 TOGETHER = re.compile(r"(?:human|people|expert|annotator|rater|reviewer|assessor|coder|labell?er|participant|worker)s?")
 ALONE = re.compile(r"[^\W\d_]+[ _.:#-]*(?:[a-z]|\d*)")  # a word for a person, and which of them
 OF_ALL = frozenset(
-    ("count", "n", "number", "total", "agreement", "mean", "average", "avg", "median", "majority", "consensus", "std",
-     "sd", "kappa", "min", "max", "sum", "final")
+    ("count", "n", "number", "agreement", "mean", "average", "avg", "median", "majority", "consensus", "std",
+     "sd", "kappa", "min", "max", "sum", "final", "平均", "平均分", "均分", "均值", "总分", "中位数", "众数", "一致率",
+     "mittelwert", "durchschnitt", "summe", "promedio", "media", "moyenne", "total")
 )  # fmt: skip
 MARKS = (".", "__", "/", ":", "_", "-", " ")
 

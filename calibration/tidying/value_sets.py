@@ -11,9 +11,15 @@ from calibration.table.typed_cells import is_number, number_text, percent_number
 from calibration.tidying.mapping import Answers
 
 WHAT = "(?:model|system|assistant|report|answer|response|output|option|candidate|summary|text|agent|completion)"
-MORE = "(?: (?:is )?(?:much |slightly |significantly |far |a bit |marginally )?(?:better|wins|won|preferred))?"
+MORE = (
+    "(?: (?:is |ist |es |est )?(?:much |slightly |significantly |far |a bit |marginally )?"
+    "(?:better|wins|won|preferred|besser|mejor|mieux|meilleure?))?"
+)
 SIDE = re.compile(rf"(?:{WHAT} (?P<named>[ab12])|(?P<bare>[ab])){MORE}")
 ORDERED = re.compile(r"(?P<one>[ab])(?P<sign>>{1,3}|<{1,3}|=+|~)(?P<other>[ab])")
+CHINESE = re.compile(
+    "(?:(?:模型|系统|回答|答案|回复|选项|报告) ?(?P<named>[ab12])|(?P<bare>[ab])) ?(?:更好|更优|较好|好|胜出?|赢)?"
+)
 SIDES = {
     **dict.fromkeys(("left", "first", "links", "izquierda", "gauche", "左", "左边"), "A"),
     **dict.fromkeys(("right", "second", "rechts", "derecha", "droite", "右", "右边"), "B"),
@@ -24,7 +30,8 @@ TIES = frozenset(
      "both",
      "both good", "both bad", "bothbad", "tie (bothbad)", "tie (both bad)", "tie (bothgood)", "tie (inconsistent)",
      "tie inconsistent", "neither", "no preference", "no winner", "similar", "none is better", "even",
-     "unentschieden", "gleichstand", "gleich gut", "gleich", "beide gleich", "平局", "平手", "一样好", "empate",
+     "unentschieden", "gleichstand", "gleich gut", "gleich", "beide gleich", "平局", "平手", "一样好", "一样", "差不多",
+     "相同", "不分上下", "empate",
      "iguales", "égalité", "egalite")
 )  # fmt: skip
 WON = {"win": "A", "wins": "A", "won": "A", "lose": "B", "loses": "B", "lost": "B", "loss": "B"}
@@ -124,7 +131,7 @@ def _verdicts(usable: list[str], labels_are: str) -> Read | None:
 
 
 def _verdict(text: str) -> str:
-    side, order = SIDE.fullmatch(text), ORDERED.fullmatch(text)
+    side, order = SIDE.fullmatch(text) or CHINESE.fullmatch(text), ORDERED.fullmatch(text)
     if text in TIES or text == "not applicable":
         return "tie" if text in TIES else "not_applicable"
     if text in WON:

@@ -173,6 +173,8 @@ FORMS: dict[str, tuple[str, bytes | Callable[[Path], object]]] = {
     "left and right, systems called so": ("a.csv", delimited(
         long({"A": "left", "B": "right", "t": "tie"}, pairs=("left_model", "right_model")))),
     "verdicts without systems": ("a.csv", delimited(long(pairs=()))),
+    "Chinese verdicts, and a column of most people's": ("a.csv", delimited(
+        [row | {"majority": row["annotator_1"]} for row in wide({"A": "A更好", "B": "模型B好", "t": "差不多"})])),
 }  # fmt: skip
 ASKED: dict[str, tuple[str, bytes, str, Mapping[str, Any]]] = {
     "1, 2, 0 without systems": (
@@ -187,11 +189,22 @@ ASKED: dict[str, tuple[str, bytes, str, Mapping[str, Any]]] = {
         "a.csv", delimited(wide(heads=("ada", "ben", "eve"))), "--map rater_id=ada+ben+eve",
         {"columns": ["rater_id=ada+ben+eve"], "people": ["ada,ben"]},
     ),
+    "a column of people's answers beside a judge's": (
+        "a.csv", delimited(wide(heads=("winner", "ben", JUDGE))), "people or judges: winner, ben;",
+        {"people": ["winner,ben"]},
+    ),
+    "a column for each winner": (
+        "a.csv", delimited([
+            {key: cell for key, cell in row.items() if key != "winner"}
+            | {f"winner_{one}": int(row["winner"] == word) for one, word in (("model_a", "A"), ("model_b", "B"), ("tie", "tie"))}
+            for row in wide(heads=("winner", "ben", JUDGE))
+        ]), "people or judges: winner, ben;", {"people": ["winner,ben"]},
+    ),
     "0 and 1 for two systems": (
         "a.csv", in_words("0", "1", "0.5"), "--map-label 1=A,2=B,0=tie", {"words": ["0=A,1=B,0.5=tie"]},
     ),
 }  # fmt: skip
-NAMES = {"ada": "annotator_1", "ben": "annotator_2", "eve": "gpt-4o"}
+NAMES = {"ada": "annotator_1", "winner": "annotator_1", "ben": "annotator_2", "eve": "gpt-4o"}
 
 
 def read(path: Path, **said: Any) -> set[tuple[str, str, str, str]]:
@@ -286,8 +299,8 @@ def test_what_is_no_answer_of_one_person_is_not_read_as_one(head: str) -> None:
     ]  # fmt: skip
 
 
-def test_there_are_forty() -> None:
-    assert (len(FORMS), len(ASKED)) == (36, 4)
+def test_there_are_forty_and_more() -> None:
+    assert (len(FORMS), len(ASKED)) == (37, 6)
 
 
 @pytest.mark.parametrize("name", FORMS)

@@ -138,6 +138,13 @@ def test_judges_without_people_and_people_without_judges():
     assert not math.isnan(by_statistic(people, "each_annotator", "others")["cohen_kappa"].value)
 
 
+def test_scores_of_a_judge_that_was_asked_nothing_that_people_scored_are_told_so_and_end_no_report():
+    frame = made_ratings()
+    apart = frame.assign(item_id=frame["item_id"].mask(frame["rater_kind"] == "judge", "other " + frame["item_id"]))
+    (candidate,) = calibrate(apart, FEW).choice.candidates[:1]
+    assert (candidate.reason, math.isnan(candidate.agreement.value)) == ("no_reference", True)
+
+
 def test_one_cluster_and_two_clusters():
     one = by_statistic(calibrate(made_pairs(pairs=1, criteria=8, seed=3), FEW), "judge-x")
     for statistic in ("percent_agreement", "cohen_kappa", "krippendorff_alpha_nominal", "kept_share"):

@@ -35,6 +35,7 @@ from tests.calipers.layout_fixtures import (
     langfuse,
     lines,
     mt_bench_pair,
+    promptfoo,
     table,
     written,
 )
@@ -62,6 +63,24 @@ RATERS: Mapping[str, tuple[str, ...]] = {  # layout -> what the two people and t
     "inspect": ("", "", JUDGE),
 }
 SPELT = {"inspect": {"1": "C", "0": "I"}, "openai_evals": {"1": "Y", "0": "N"}, "phoenix": {"1": "good", "0": "bad"}}
+
+
+def test_what_a_model_graded_without_a_metric_meets_peoples_table_beside_it(tmp_path: Path) -> None:
+    record = promptfoo()
+    for result in record["results"]["results"]:
+        del result["gradingResult"]["componentResults"][0]["assertion"]["metric"]
+        result["vars"] = {"id": result["vars"]["id"]}
+    (tmp_path / "results.json").write_text(json.dumps(record))
+    rows = [f"{item},{','.join(['fail', 'pass'][int(one)] for one in given[:2])}" for item, given in SCORES.items()]
+    (tmp_path / "people.csv").write_text("\n".join(["id,ada,ben", *rows]))
+    assert any("pass" in problem and "numbers" in problem for problem in read(tmp_path, people=["ada,ben"]).problems)
+    made = read(tmp_path, people=["ada,ben"], columns=["item_id=vars.id"], words=["pass=1,fail=0"])
+    assert made.problems == ()
+    assert {*made.labels["criterion"]} == {"llm-rubric"}
+    said = made.labels.assign(label=made.labels["label"].astype(float).astype(int).astype(str))
+    found = said.pivot(index="item_id", columns="rater_id", values="label")[["ada", "ben", JUDGE]].sum(axis=1)
+    assert found.to_dict() == SCORES
+    assert any("bem: no rater is called so" in one for one in read(tmp_path, people=["ada,bem"]).problems)
 
 
 def read(path: Path, layout: str = "", **said: Any) -> TidyFile:

@@ -285,7 +285,7 @@ def test_promptfoo_gives_one_answer_a_metric_and_a_failed_call_is_missing(engine
     assert [(row.system_a, row.criterion, row.label, row.status) for row in table.itertuples()] == [
         ("alpha", "clear", "7.5", "ok"), ("alpha", "deep", "5", "ok"), ("beta", "clear", "–", "missing"),
     ]  # fmt: skip
-    assert report.notes == ("results without an assertion that names a metric 1",)
+    assert report.notes == ("results without an assertion that names a metric or that a model grades 1",)
     lines = put(tmp_path / "lines.jsonl", "".join(json.dumps(result) + "\n" for result in results))
     assert bring_results(engine, study, lines, "promptfoo", judge="rubric", times=10.0).unchanged == 3
 

@@ -2,7 +2,7 @@
 
 import base64
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from sqlalchemy import orm, select
 
@@ -10,7 +10,7 @@ from annotation.errors import AnnotationError
 from annotation.figures.encoding import MEDIA_TYPE, Picture
 from annotation.people import keys
 from annotation.texts.figures import figure_names
-from db.tables import Figure, Study
+from db.tables import Figure, Report, Study
 
 IN_PAGE = re.compile(r'src="(?:figures/|/api/figure/[0-9a-f]+/)([0-9a-f]{32})(?:\.webp)?"')
 
@@ -36,6 +36,15 @@ def pictures_called(session: orm.Session, study_id: int, names: Collection[str])
     asked = select(Figure.name, Figure.picture, Figure.width, Figure.height)
     rows = session.execute(asked.where(Figure.study_id == study_id, Figure.name.in_(names))) if names else ()
     return {name: Picture(data, width, height) for name, data, width, height in rows}
+
+
+def shown_pictures(session: orm.Session, study: Study) -> Iterator[tuple[str, bytes]]:
+    """What the reports of the study show, each by the path that their texts name it by."""
+    texts = select(Report.shown_text).where(Report.study_id == study.id, Report.status == "ready")
+    names = {name for text in session.scalars(texts.execution_options(yield_per=50)) for name in figure_names(text)}
+    for name in sorted(names):
+        for found in pictures_called(session, study.id, [name]).values():
+            yield f"figures/{name}.webp", found.data
 
 
 def picture_of(session: orm.Session, study_id: int, name: str, *texts: str) -> bytes:

@@ -19,7 +19,12 @@ class Flag:
 
 
 LOST = "lost"  # what a conversion left behind, which no words of the text show: its place is the beginning
-KINDS = ("system", "product", "maker", "assistant", "cutoff", "search", "policy", "judge", "title", "tracking", LOST)
+FIGURE = (
+    "figure"  # a picture that several reports of one system show, as they do a logo; its text is the picture's name
+)
+KINDS = (
+    "system", "product", "maker", "assistant", "cutoff", "search", "policy", "judge", "title", "tracking", LOST, FIGURE,
+)  # fmt: skip
 NAMES = KINDS[:3]  # a name and no more: a mask in its place leaves a sentence
 
 _WORD = r"A-Za-z0-9_\u00c0-\u024f"

@@ -9,7 +9,9 @@ from sqlalchemy import Row, Select, func, orm, select
 from annotation.blinding import audit_blinding, measure, readable
 from annotation.designs.pairing import EVIDENCE
 from annotation.errors import AnnotationError
+from annotation.figures import kept
 from annotation.leaks.blinding_audit import AuditedReport, BlindingAudit
+from annotation.leaks.self_identification import FIGURE
 from annotation.leaks.system_classifier import Interval, no_interval
 from annotation.people.principals import Principal, study_for
 from annotation.planning.planned_items import shown_reports
@@ -54,6 +56,34 @@ class ReportView:
     flags: tuple[dict[str, Any], ...]
     changes: dict[str, int]
     is_frozen: bool  # labels stand on the text
+
+
+@dataclass(frozen=True)
+class RepeatedFigure:
+    """A picture that several reports of one system show: in how many, and in how many that is undecided."""
+
+    name: str
+    address: str  # which holds the picture itself
+    system: str
+    reports: int
+    open: int
+
+
+def repeated_figures(session: orm.Session, principal: Principal) -> list[RepeatedFigure]:
+    """Every picture that is flagged in the newest reports, those to decide about first."""
+    study = study_for(session, principal, "evaluator")
+    found: dict[tuple[str, str], list[bool]] = {}
+    for system, flags in session.execute(_newest_of(study).with_only_columns(System.key, Report.flags)):
+        own = {flag["text"]: bool(flag.get("resolution")) for flag in flags if flag["kind"] == FIGURE}
+        for name, is_decided in own.items():
+            found.setdefault((name, system), []).append(is_decided)
+    pictures = kept.pictures_called(session, study.id, {name for name, _ in found})
+    made = (
+        RepeatedFigure(name, kept.data_address(pictures[name].data), system, len(decided), decided.count(False))
+        for (name, system), decided in found.items()
+        if name in pictures
+    )
+    return sorted(made, key=lambda figure: (not figure.open, figure.system, figure.name))
 
 
 def audit_study(

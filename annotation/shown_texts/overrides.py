@@ -13,10 +13,10 @@ from annotation.blinding import find_self_identification
 from annotation.errors import AnnotationError
 from annotation.items.twins import twin_item
 from annotation.labels.entries import clean
-from annotation.leaks.self_identification import KINDS, LOST, NAMES
+from annotation.leaks.self_identification import FIGURE, KINDS, LOST, NAMES
 from annotation.people.principals import Principal, study_for
 from annotation.planning.plan_root import keep_changed_root
-from annotation.shown_texts.prepare import count_words, prepare_report
+from annotation.shown_texts.prepare import count_words, flagged_figures, prepare_report
 from annotation.studies import audit, protocol_of
 from db.tables import Assignment, Item, Label, Report, Study, System, Topic
 from db.types import now
@@ -29,7 +29,10 @@ MASK = "[system]"
 def resolve_flag(
     session: Session, principal: Principal, report_id: int, number: int, resolution: str, reason: str = ""
 ) -> None:
-    """Decide about flag `number` (from 0): keep the words, mask a name as `[system]`, or leave the report out."""
+    """Decide about flag `number` (from 0): keep the words, mask a name as `[system]`, or leave the report out.
+
+    Of a figure that is masked the caption stays.
+    """
     _refuse_unknown(resolution)
     report = _changeable(session, principal, report_id, is_text_changed=resolution != "keep")
     if not 0 <= number < len(report.flags):
@@ -61,11 +64,18 @@ def _resolve_flags(
 
 
 def resolve_all(
-    session: Session, principal: Principal, resolution: str, *, kind: str | None = None, of: str = "", reason: str = ""
+    session: Session,
+    principal: Principal,
+    resolution: str,
+    *,
+    kind: str | None = None,
+    of: str = "",
+    reason: str = "",
+    text: str = "",
 ) -> int:
-    """The same decision for every unresolved flag, or for those of one kind, or `of` one report, `SYSTEM/TOPIC`.
+    """The same decision for every unresolved flag, or for those of one kind, `of` one report, `SYSTEM/TOPIC`, or text.
 
-    To mask decides about names alone; what else waits goes on waiting. Returns how many were decided.
+    To mask decides about names and figures alone; what else waits goes on waiting. Returns how many were decided.
     """
     study = study_for(session, principal, "admin")
     _refuse_unknown(resolution)
@@ -81,7 +91,7 @@ def resolve_all(
     # what a decision neither reads nor writes is most of a report
     unread = defer(Report.original), defer(Report.original_text), defer(Report.removed)
     for report in session.scalars(waiting.options(*unread).with_for_update(of=Report)).all():
-        numbers = [number for number, flag in enumerate(report.flags) if _waits(flag, resolution, kind)]
+        numbers = [number for number, flag in enumerate(report.flags) if _waits(flag, resolution, kind, text)]
         if numbers:
             if resolution != "keep":
                 _refuse_labelled(session, report)
@@ -92,14 +102,19 @@ def resolve_all(
     return decided
 
 
-def _waits(flag: dict[str, Any], resolution: str, kind: str | None) -> bool:
-    """Whether `flag` is undecided, of `kind` where one is asked for, and may be decided so."""
-    return not flag.get("resolution") and kind in (None, flag["kind"]) and resolution in decisions_about(flag["kind"])
+def _waits(flag: dict[str, Any], resolution: str, kind: str | None, text: str) -> bool:
+    """Whether `flag` is undecided, of `kind` and `text` where one is asked for, and may be decided so."""
+    asked = kind in (None, flag["kind"]) and text in ("", flag["text"])
+    return not flag.get("resolution") and asked and resolution in decisions_about(flag["kind"])
 
 
 def decisions_about(kind: str) -> tuple[str, ...]:
-    """Of `RESOLUTIONS` those that make sense for a flag of this kind: only a name can be masked."""
-    return RESOLUTIONS if kind in NAMES else tuple(resolution for resolution in RESOLUTIONS if resolution != "mask")
+    """Of `RESOLUTIONS` those that make sense for a flag of this kind: only a name or a figure can be masked."""
+    return (
+        RESOLUTIONS
+        if kind in (*NAMES, FIGURE)
+        else tuple(resolution for resolution in RESOLUTIONS if resolution != "mask")
+    )
 
 
 def _refuse_mask_of_no_name(resolution: str, kind: str) -> None:
@@ -126,6 +141,7 @@ def edit_text(session: Session, principal: Principal, report_id: int, text: str,
     if not text.strip():
         raise AnnotationError("empty_text", "a shown text cannot be empty; leave the report out instead")
     found = [{**asdict(flag), "resolution": None} for flag in find_self_identification(text, _names(session, report))]
+    found += _figures(text, report.flags)
     flags = [*_lost(report), *_decided_before(found, report.flags), *_still_masked(text, report.flags)]
     _write(report, text, sorted(flags, key=lambda flag: int(flag["start"])))
     report.status = "ready" if report.status == "empty" else report.status
@@ -151,6 +167,7 @@ def restore_passage(session: Session, principal: Principal, report_id: int, star
         layout=protocol.study.layout,
     )  # fmt: skip
     found = [flag for flag in ready.unresolved_flags() if flag["kind"] != LOST]
+    found += _figures(ready.shown_text, report.flags)
     _write(report, ready.shown_text, [*_lost(report), *_decided_before(found, report.flags)])
     report.status = "ready" if report.status == "empty" and not ready.is_bare else report.status
     report.removed, report.changes = [[s.start, s.end, s.kind] for s in ready.removed], ready.changes
@@ -207,13 +224,13 @@ def _exclude(session: Session, report: Report) -> None:
 
 def _masked(text: str, flags: list[dict[str, Any]], number: int) -> str:
     """`text` with flag `number` replaced by the mask; the flags behind it move with their words."""
-    start, end = flags[number]["start"], flags[number]["end"]
-    shift = len(MASK) - (end - start)
+    start, end, mask = flags[number]["start"], flags[number]["end"], "" if flags[number]["kind"] == FIGURE else MASK
+    shift = len(mask) - (end - start)
     for other in flags:
         if other["start"] >= end:
             other["start"], other["end"] = other["start"] + shift, other["end"] + shift
-    flags[number]["end"] = start + len(MASK)
-    return text[:start] + MASK + text[end:]
+    flags[number]["end"] = start + len(mask)
+    return text[:start] + mask + text[end:]
 
 
 def _decided_before(found: list[dict[str, Any]], before: list[Any]) -> list[dict[str, Any]]:
@@ -226,6 +243,12 @@ def _decided_before(found: list[dict[str, Any]], before: list[Any]) -> list[dict
     return found
 
 
+def _figures(text: str, before: list[Any]) -> list[dict[str, Any]]:
+    """The pictures that were flagged before, wherever they are now."""
+    names = {flag["text"] for flag in before if flag["kind"] == FIGURE}
+    return [{**asdict(flag), "resolution": None} for flag in flagged_figures(text, names)]
+
+
 def _lost(report: Report) -> list[dict[str, Any]]:
     """What its conversion left behind, decided or not: no text shows it."""
     return [flag for flag in report.flags if flag["kind"] == LOST]
@@ -233,7 +256,7 @@ def _lost(report: Report) -> list[dict[str, Any]]:
 
 def _still_masked(text: str, before: list[Any]) -> list[dict[str, Any]]:
     """The names masked before, at the places where masks are now: what was masked stays counted."""
-    masked = [flag for flag in before if flag.get("resolution") == "mask"]
+    masked = [flag for flag in before if flag.get("resolution") == "mask" and flag["kind"] != FIGURE]
     places = [(found.start(), found.end()) for found in re.finditer(re.escape(MASK), text)]
     return [{**flag, "start": start, "end": end} for flag, (start, end) in zip(masked, places, strict=False)]
 

@@ -10,7 +10,7 @@ from annotation.canonical.form import Layout
 from annotation.citations import Span, Stripped, strip_citations
 from annotation.documents.reading import WITHOUT_WORDS
 from annotation.figures.encoding import Picture
-from annotation.leaks.self_identification import LOST
+from annotation.leaks.self_identification import FIGURE, LOST
 from annotation.protocol import Reports
 from annotation.texts import figures, scripts, spans
 from plain.counting import counted
@@ -80,6 +80,12 @@ def images_without_words(markdown: str) -> tuple[str, ...]:
     copy.shield(spans.code_zones(copy.text))
     found = sum(not image["linked"] for image in _WORDLESS.finditer(copy.text))
     return (f"{counted(found, 'figure')} {WITHOUT_WORDS}",) if found else ()
+
+
+def flagged_figures(shown_text: str, names: Collection[str]) -> tuple[Flag, ...]:
+    """A flag wherever the text shows one of these pictures."""
+    found = ((mark.start(), mark.end(), mark[1] or mark[2]) for mark in figures.MARKS.finditer(shown_text))
+    return tuple(Flag(start, end, FIGURE, name) for start, end, name in found if name in names)
 
 
 def diagrams(markdown: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from annotation.errors import AnnotationError
 from annotation.facts import label_rows
 from annotation.facts.study_facts import study_facts
+from annotation.figures.kept import shown_pictures
 from annotation.items.shown import item_code, items_shown
 from annotation.judges.defining.judge_file import read_judge_file
 from annotation.labels.current_labels import shown_by_item
@@ -70,7 +71,8 @@ def write_dataset_of(
             _counted(label_rows.label_rows(session, study, redact, with_void=with_void), standings),
             label_rows.report_rows(session, study, texts=texts), label_rows.criterion_rows(session, study),
             study_facts(session, study), folder, texts=texts, with_void=with_void, license=license,
-            removed=redact.removed, advance=lambda done: advance(done, of, "writing labels"),
+            removed=redact.removed, pictures=shown_pictures(session, study) if texts else (),
+            advance=lambda done: advance(done, of, "writing labels"),
         )  # fmt: skip
     chosen = {"texts": texts, "with_void": with_void, "license": license}
     with connect.transaction(engine) as session:

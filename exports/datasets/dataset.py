@@ -35,13 +35,15 @@ def write_dataset(
     with_void: bool = False,
     license: str = "",
     removed: Mapping[str, int] | None = None,
+    pictures: Iterable[tuple[str, bytes]] = (),
     advance: Callable[[int], None] = lambda done: None,
 ) -> dict[str, int]:
     """Fill the empty folder `out`, streaming; returns the number of rows by file stem.
 
     `rows`: labels by assignment, not chained yet; `reports` have a `text` if `texts`. `facts`: of the study, by the
     names of `exports.facts`; what is absent is not said. `with_void`: `rows` hold work taken out. `license`: an SPDX
-    id. `removed`: what was taken out of rationales, by kind, read when all rows are written. `advance(label rows
+    id. `removed`: what was taken out of rationales, by kind, read when all rows are written. `pictures`:
+    what the texts show, each by the path that they name. `advance(label rows
     written)`. Raises ExportError `bad_license`, `bad_row`.
     """
     if license and not SPDX.fullmatch(license):
@@ -55,6 +57,9 @@ def write_dataset(
     columns = {"labels": LABELS, "reports": of_reports, "criteria": CRITERIA}
     sums = {path.name: hashes.file_sha256(path) for path in sorted(out.iterdir())}
     sizes = {name: (out / name).stat().st_size for name in sums}
+    for name, picture in pictures:
+        (out / name).parent.mkdir(exist_ok=True)
+        (out / name).write_bytes(picture)
     card = data_card(facts, counts, columns, license, dict(removed or {}), with_void=with_void)
     about = {
         "format": FORMAT, "plan_root": facts.get("plan_root"), "license": license or None, "texts": texts,

@@ -101,7 +101,8 @@ def _files(counts: Mapping[str, int], *, texts: bool) -> str:
     lines = [
         f"- `labels.csv`, `labels.jsonl`, `labels.parquet`: the same {counts['labels']:,} rows in three forms. In the "
         "CSV a quote stands before a cell that a spreadsheet would run; the two others hold every text as it is",
-        f"- `reports.jsonl`, `reports.parquet`: the {counts['reports']:,} texts that were shown, {what}",
+        f"- `reports.jsonl`, `reports.parquet`: the {counts['reports']:,} texts that were shown, {what}"
+        + ("; `figures`, where a text names one" if texts else ""),
         f"- `criteria.jsonl`: the {counts['criteria']:,} questions, in the words they were asked in",
         "- `croissant.json`: the same in the Croissant format; `calipers-dataset.json`: versions and hashes",
     ]

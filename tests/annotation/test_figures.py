@@ -22,14 +22,17 @@ from annotation.canonical.form import canonical_format
 from annotation.citations import strip_citations
 from annotation.errors import AnnotationError, FigureError
 from annotation.figures.encoding import encoded
+from annotation.figures.kept import shown_pictures
 from annotation.figures.placing import Placed, placed, reader
 from annotation.importing.reports import import_report
 from annotation.importing.reports.folder import read_folder
 from annotation.importing.reports.write import import_reports
+from annotation.leaks.self_identification import FIGURE
 from annotation.offline.packets import reserve_packet
 from annotation.people.principals import local_admin
 from annotation.planning.slots import apply_plan, make_plan
-from annotation.shown_texts.overrides import resolve_all
+from annotation.shown_texts.auditing import open_flags, repeated_figures
+from annotation.shown_texts.overrides import edit_text, resolve_all
 from annotation.studies import init_study
 from annotation.texts.figures import MARKS, figure_names
 from annotation.work.claiming import take
@@ -37,7 +40,7 @@ from annotation.work.open_and_close import move_study
 from annotation.work.page import assignment_page, picture_of_assignment
 from app.component import packet_html
 from db.connect import reading, transaction
-from db.tables import Figure, Report, Study
+from db.tables import Figure, Report, Study, System
 from tests.small_study import PROTOCOL, a_person
 
 SHOWN = PROTOCOL.replace("[answers]", 'reports = {images = "show"}\n[answers]')
@@ -245,3 +248,39 @@ def test_what_an_older_study_asks_for_shows_no_picture_and_what_asks_for_none_ha
         session.rollback()
     with reading(engine) as session:
         assert session.scalars(select(Study)).all() == []
+
+
+def test_a_picture_in_several_reports_of_one_system_waits_for_a_decision_and_masked_leaves_its_caption(
+    engine: Engine, tmp_path: Path
+) -> None:
+    for system in ("alpha", "beta"):
+        (tmp_path / system).mkdir()
+        (tmp_path / system / "logo.png").write_bytes(picture(colour="navy" if system == "alpha" else "red"))
+        for topic in ("tides", "bread"):
+            logo = "![Made with care](logo.png)\n\n" if system == "alpha" or topic == "tides" else ""
+            text = f"# {topic}\n\n{logo}They rise.\n\n![again](logo.png)\n"
+            (tmp_path / system / f"{topic}.md").write_text(
+                text if system == "alpha" else text.split("![again]")[0], "utf-8"
+            )
+    with transaction(engine) as session:
+        study, _ = import_pictured(session, tmp_path)
+        admin = local_admin(study)
+        (logo,) = repeated_figures(session, admin)
+        assert (logo.system, logo.reports, logo.open) == ("alpha", 2, 2), "beta shows its own in one report alone"
+        assert {flag["kind"] for flag in open_flags(session, admin)} == {FIGURE}
+        first, second = session.scalars(
+            select(Report).join(System, System.id == Report.system_id).where(System.key == "alpha").order_by(Report.id)
+        )
+        edit_text(session, admin, first.id, first.shown_text.replace("They rise", "Both rise"), "a word")
+        assert first.open_flags == 2, "an edit forgets no figure"
+        assert resolve_all(session, admin, "mask", kind=FIGURE, text="0" * 32) == 0
+        assert resolve_all(session, admin, "mask", kind=FIGURE, text=logo.name) == 4
+        assert second.shown_text == first.shown_text.replace("Both", "They").replace("bread", "tides")
+        assert second.shown_text.endswith("\n\nMade with care\n\nThey rise.\n\nagain\n")
+        assert [(path, len(data) > 0) for path, data in shown_pictures(session, study)] == [
+            (f"figures/{name}.webp", True)
+            for text in session.scalars(select(Report.shown_text))
+            for name in figure_names(text)
+        ]
+        assert repeated_figures(session, admin)[0].open == 0
+        session.rollback()

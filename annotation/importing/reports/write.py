@@ -21,7 +21,8 @@ from annotation.items.shown import name_some, unasked_topics
 from annotation.people.principals import Principal, study_for
 from annotation.planning import draws, plan_root, planned_items
 from annotation.protocol import Protocol
-from annotation.shown_texts.prepare import Prepared, prepare_report
+from annotation.shown_texts.prepare import Prepared, flagged_figures, prepare_report
+from annotation.texts.figures import figure_names
 from db.tables import Criterion, Import, Report, Study, System, Topic
 from db.types import now
 
@@ -57,7 +58,7 @@ def import_reports(
     )
     stored = import_report.stored_reports(session, study)
     texts = prepare_all(session, principal, parsed, progress, folder) if prepared_texts is None else prepared_texts
-    prepared = list(zip(parsed.reports, texts, strict=True))
+    prepared = _with_repeats(list(zip(parsed.reports, texts, strict=True)), stored)
     _refuse(*([] if allow_empty else _emptied(prepared)))
     fresh = [(report, ready) for report, ready in prepared if import_report.news_of(report, stored) != "unchanged"]
     outcome = import_report.what_came_in(
@@ -151,6 +152,20 @@ def _pictured(
         return found, (*found.lost, *lost)
 
     return pictured
+
+
+def _with_repeats(prepared: Sequence[Ready], stored: import_report.Stored) -> list[Ready]:
+    """Each picture that several reports of one system show is a flag of those read now: a logo names its maker."""
+    read = {(report.topic, report.system) for report, _ in prepared}
+    texts = [(report.system, ready.shown_text) for report, ready in prepared]
+    texts += [(system, row.shown_text) for (topic, system), row in stored.items() if (topic, system) not in read]
+    times = Counter((system, name) for system, text in texts for name in figure_names(text))
+    return [
+        (report, replace(ready, flags=(*ready.flags, *flagged_figures(ready.shown_text, repeated))))
+        if (repeated := {name for name in figure_names(ready.shown_text) if times[report.system, name] > 1})
+        else (report, ready)
+        for report, ready in prepared
+    ]
 
 
 def _refuse(*problems: str) -> None:

@@ -1,6 +1,7 @@
 """What still gives a report's maker away, and the owner's decisions: flags, and one report beside its original."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -9,6 +10,7 @@ import streamlit as st
 from annotation.errors import AnnotationError
 from annotation.facts.labelling_facts import is_read_elsewhere
 from annotation.leaks.blinding_audit import BlindingAudit
+from annotation.leaks.self_identification import FIGURE
 from annotation.people.principals import Principal, study_for
 from annotation.shown_texts import auditing, overrides
 from annotation.studies import has_labels
@@ -20,10 +22,18 @@ from db.connect import reading, transaction
 from plain.counting import counted
 
 MAY = (
-    "Keep: its words are content. Mask, for a name: it is shown as [system]. Exclude: the whole report is left out. "
-    "Words that are no name, such as a notice, are changed by hand, below the texts. Lost: what was left behind when "
-    "the file became Markdown; keep the report without it, write it in by hand, or exclude the report."
+    "Keep: its words are content. Mask, for a name: it is shown as [system]; for a figure: its caption stays. Exclude: "
+    "the whole report is left out. Words that are no name, such as a notice, are changed by hand, below the texts. "
+    "Lost: what was left behind when the file became Markdown; keep the report without it, write it in by hand, or "
+    "exclude the report."
 )
+
+FIGURES = (
+    "A logo or a watermark names its maker. Keep: it is content, here and in every other report. Mask: its caption "
+    "alone is shown. A report is excluded below."
+)
+BESIDE = 4  # figures in a row
+FITTING = "width:100%;height:160px;object-fit:contain;object-position:left"
 
 ELSEWHERE = (
     "There are no reports here to audit: all labels were made elsewhere, and their files do not prove which text was "
@@ -70,10 +80,36 @@ def _measured(principal: Principal, lines: list[auditing.ReportLine], version: V
 
 
 def _decide(principal: Principal, lines: list[auditing.ReportLine], waiting: int) -> None:
+    _figures(principal)
     report_page.section(
         f'<h2>Reports</h2><p class="{"c-answer" if waiting else "c-soft"}">{still_to_decide(lines)}</p>'
     )
     _look_at_one(principal, lines)
+
+
+def _figures(principal: Principal) -> None:
+    """Every picture that several reports of one system show, side by side, with what may be done about it."""
+    with reading(database()) as session:
+        found = auditing.repeated_figures(session, principal)
+    if not found:
+        return
+    report_page.section(f'<h2>Figures that several reports of one system show</h2><p class="c-soft">{FIGURES}</p>')
+    for row in (found[at : at + BESIDE] for at in range(0, len(found), BESIDE)):
+        for column, figure in zip(st.columns(BESIDE), row, strict=False):
+            with column:
+                _one_figure(principal, figure)
+
+
+def _one_figure(principal: Principal, figure: auditing.RepeatedFigure) -> None:
+    state = f"{figure.open:,} to decide" if figure.open else "decided"
+    told = f"{escape(figure.system)}: in {counted(figure.reports, 'report')}, {state}"
+    st.html(f'<img src="{figure.address}" alt="" style="{FITTING}"><p class="c-soft" style="font-size:14px">{told}</p>')
+    decide = partial(overrides.resolve_all, kind=FIGURE, text=figure.name)
+    for resolution in ("keep", "mask") if figure.open and principal.role == "admin" else ():
+        key = f"{resolution}{figure.name}{figure.system}"
+        if st.button(resolution.capitalize(), key=key, width="stretch"):
+            _do(principal, decide, resolution)
+            st.rerun()
 
 
 def _look_at_one(principal: Principal, lines: list[auditing.ReportLine]) -> None:
@@ -200,7 +236,7 @@ def _by_hand(principal: Principal, view: auditing.ReportView) -> None:
             st.rerun()
 
 
-def _do(principal: Principal, act: Callable[..., None], *arguments: object) -> None:
+def _do(principal: Principal, act: Callable[..., object], *arguments: object) -> None:
     try:
         with transaction(database()) as session:
             act(session, principal, *arguments)

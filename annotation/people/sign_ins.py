@@ -56,6 +56,12 @@ def sign_in(
         _ask_before_another(session, here, found.enrollment_id)
     if found.single_use and not confirmed:
         raise AnnotationError("confirm", "This link works once. Press the button to sign in here, in this browser.")
+    return begin(session, found, enrollment, former)
+
+
+def begin(session: orm.Session, found: Invite, enrollment: Enrollment, former: str | None) -> str:
+    """A new cookie for this person by this door; whoever calls knows that it is theirs. Raises AnnotationError
+    `too_many` where it was used very often just now. `former` ends."""
     door_limits.refuse_hammering(session, found)
     if former:
         sign_out(session, former)

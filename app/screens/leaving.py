@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from annotation.people import principals, sign_ins
 from annotation.studies import protocol_of
 from app.screens.look import attributes, link_back, style
+from app.server.by_account import providers
 from app.settings import database
 from app.texts import ENGLISH, Texts, texts_for
 from db import connect, people_tables, tables
@@ -26,6 +27,13 @@ def show() -> None:
     way = f"<p>{link_back(words, back)}</p>" if isinstance(back, str) else ""
     text = words.tell(f"{key}_text")
     st.html(f'<main class="c-empty" {attributes(words)}><h1>{words.tell(key)}</h1><p>{text}</p>{way}</main>')
+    st.html(f"<style>{CSS}</style>")
+    if known := providers():
+        with st.container(key="doors", horizontal=True):
+            for provider in known:
+                named = () if provider == "default" else (provider,)
+                label = ": ".join((words.tell("screens.invite.sign_in"), *named))
+                st.button(label, key=f"by_{provider}", on_click=st.login, args=named)
 
 
 def _why() -> str:
@@ -49,12 +57,12 @@ def send_away(session: Session, principal: principals.Principal, cookie: str) ->
 
 
 CSS = """
-.st-key-log_out { max-width: 34rem; margin: 8px auto 0; }
-[data-testid="stMain"]:has(.c-empty[dir="rtl"]) .st-key-log_out { direction: rtl; }
-.st-key-log_out button { min-height: 36px; padding: 7px 16px; border-radius: 6px; background: none;
+.st-key-doors { max-width: 34rem; margin: 8px auto 0; }
+[data-testid="stMain"]:has(.c-empty[dir="rtl"]) .st-key-doors { direction: rtl; }
+.st-key-doors button { min-height: 36px; padding: 7px 16px; border-radius: 6px; background: none;
   border: 1px solid var(--c-edge); color: var(--c-ink); }
-.st-key-log_out button:hover { border-color: var(--c-ink); color: var(--c-ink); background: none; }
-.st-key-log_out button:focus-visible { outline: 2px solid var(--c-accent); outline-offset: 2px; box-shadow: none; }
+.st-key-doors button:hover { border-color: var(--c-ink); color: var(--c-ink); background: none; }
+.st-key-doors button:focus-visible { outline: 2px solid var(--c-accent); outline-offset: 2px; box-shadow: none; }
 [data-testid="stApp"] { background: var(--c-paper); }
 .c-empty a { color: var(--c-accent) !important; text-underline-offset: 3px; }
 """
@@ -74,7 +82,7 @@ def show_log_out(principal: principals.Principal, cookie: str) -> None:
     back = f'<a href="/my_work" target="_self">{words.tell("screens.my_work.back")}</a>'
     theirs = f'<p class="c-soft">{tell("unsaved")}</p><p>{back}</p>' if labels else ""
     st.html(f'<main class="c-empty" {attributes(words)}><h1>{tell("title")}</h1><p>{tell("text")}</p>{theirs}</main>')
-    with st.container(key="log_out", horizontal=True):
+    with st.container(key="doors", horizontal=True):
         st.button(tell("here"), key="here", on_click=_leave, args=(cookie, False))
         st.button(tell("everywhere"), key="everywhere", on_click=_leave, args=(cookie, True))
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
@@ -50,7 +50,7 @@ async def invite(request: Request) -> Response:
     Where it works only once, GET shows a page whose button POSTs to the same path, and that uses it up. So it does
     where somebody else is signed in, who would be signed out.
     """
-    token, address = request.path_params["token"], _address(request)
+    token, address = request.path_params["token"], address_of(request)
     confirmed = request.method == "POST"
     if confirmed and request.headers.get("origin") != settings().origin:
         raise AnnotationError("forbidden", "This did not come from the page of the link. Open the link again.")
@@ -283,7 +283,7 @@ def _validated(model: type[T], body: dict[str, Any]) -> T:
         raise AnnotationError("invalid", f"{place}: {first['msg']}") from None
 
 
-def _address(request: Request) -> str:
+def address_of(request: HTTPConnection) -> str:
     """The caller's address; a forwarded one only from a proxy we were told to trust."""
     peer = request.client.host if request.client else "unknown"
     forwarded = request.headers.get("x-forwarded-for", "").split(",")[-1].strip()

@@ -19,6 +19,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from annotation.people.sign_ins import who
+from app.server import by_account
 from app.server.own_page import COOKIE
 from app.settings import database, settings
 from app.texts import Texts, texts_accepted
@@ -62,6 +63,8 @@ async def _is_closed(scope: Scope) -> bool:
         return not await run_in_threadpool(_is_one_of, cookie, "evaluator", "admin")
     if path.startswith(UPLOADS) and scope["method"] in ("PUT", "DELETE") and _from_own_page(scope):
         return not await run_in_threadpool(_is_one_of, cookie, "admin")
+    if path in by_account.OPEN:
+        return not by_account.providers()
     return path.startswith(CLOSED) and path not in OPEN
 
 

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.file_util import get_static_dir
 
 from app.component import FILES, files
-from app.server import api, doors, metrics, own_page
+from app.server import api, by_account, doors, metrics, own_page
 from app.server.headers import SecurityHeaders
 from app.settings import database
 from db import connect, errors
@@ -179,6 +179,7 @@ middleware = [  # the first is the outermost
     Middleware(SecurityHeaders),
     Middleware(doors.Doors),
     Middleware(CompressedFiles),
+    Middleware(by_account.ByAccount),
     Middleware(doors.Unconnected),
     Middleware(own_page.Renewing),
 ]

@@ -33,6 +33,7 @@ def invite(
     open_link: bool = typer.Option(False, "--open-link", help="One link for many, told apart by ?participant=ID."),
     places: int = typer.Option(0, help="With --open-link: how many people it lets in."),
     quota: int = typer.Option(None, help="With --open-link: how many items each may take."),
+    group: str = typer.Option("", help="In place of names: whoever is of this group at your provider, from now on."),
     as_json: bool = printing.JSON,
 ) -> None:
     """Print a link for each person, or one for a crowd platform.
@@ -41,24 +42,29 @@ def invite(
 
     Example: calipers invite mystudy "Ada" "Ben" --role annotator
     """
+    from annotation.people import accounts
     from annotation.people.links import invite_all
     from annotation.people.links import open_link as make_open_link
     from app.files.people_files import KEEP_APART, links_csv, write_new
     from app.settings import settings
 
-    if bool(names) == open_link:
+    if bool(names) + open_link + bool(group) != 1:
         raise typer.BadParameter("name the people, or ask for an --open-link with --places")
     link_of = settings().invite_link
     with opening.transaction(opening.opened()) as session:
         admin = opening.local_admin(opening.find_study(session, study))
-        if open_link:
+        if group:
+            accounts.invite_group(session, admin, group, role)
+        elif open_link:
             link = link_of(make_open_link(session, admin, places, quota))
         else:
             tokens = invite_all(session, admin, names, role, new_link=new_link)
             links = {name: link_of(token) for name, token in tokens.items()}
             if out:
                 write_new(out, links_csv(links, role))  # where it cannot be written nobody is invited
-    if open_link:
+    if group:
+        typer.echo(f"whoever signs in at your provider and is of {group!r} is {role} from now on", err=True)
+    elif open_link:
         _say_open_link(link, places, quota, as_json)
     elif as_json:
         printing.print_json([{"name": name, "role": role, "link": link} for name, link in links.items()])

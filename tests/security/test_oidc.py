@@ -1,0 +1,194 @@
+"""Signing in with a lab's own provider, against one that speaks OpenID Connect on a port of its own, and its forgers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import Engine
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.sessions import SessionMiddleware
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+from streamlit import config
+from streamlit.auth_util import encode_provider_token
+from streamlit.runtime.secrets import secrets_singleton
+from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
+from streamlit.web.server.starlette.starlette_auth_routes import create_auth_routes
+
+from annotation.participation import standing
+from annotation.people.accounts import account_of, invite_group
+from annotation.people.links import invite
+from annotation.people.principals import local_admin
+from annotation.people.sign_ins import who
+from app.server.routes import exception_handlers, middleware, routes
+from app.settings import settings
+from db.connect import reading, transaction
+from db.tables import Study
+from db.types import now
+from tests.app.conftest import engine_here
+from tests.app.visiting import ORIGIN
+from tests.oidc_provider import SECRET, Provider, provider
+from tests.small_study import make_study
+
+engine_here = engine_here
+COOKIE_SECRET = "0123456789abcdef0123456789abcdef"
+ADA = {"email": "Ada@Lab.example", "email_verified": True}
+
+
+@pytest.fixture(scope="module")
+def two() -> Iterator[tuple[Provider, Provider]]:
+    with provider("lab") as lab, provider("other") as other:
+        yield lab, other
+
+
+class Lab:
+    """A study with Ada invited under her address, and our app with Streamlit's own doors of signing in."""
+
+    def __init__(self, engine: Engine, study_id: int, lab: Provider) -> None:
+        self.engine, self.study_id, self.lab = engine, study_id, lab
+        page = Route("/", lambda _: PlainTextResponse("the page"))
+        session = Middleware(SessionMiddleware, secret_key=COOKIE_SECRET)
+        self.app = Starlette(
+            routes=[*routes, *create_auth_routes(""), page], middleware=[*middleware, session],
+            exception_handlers=exception_handlers,
+        )  # fmt: skip
+
+    def browser(self) -> TestClient:
+        return TestClient(self.app, base_url=ORIGIN, follow_redirects=False)
+
+    def begun(self, client: TestClient, name: str = "lab") -> str:
+        """The provider's answer to a sign-in that begins here: our own address with its code."""
+        to = client.get(f"/auth/login?provider={encode_provider_token(name)}").headers["location"]
+        assert {"state", "nonce", "code_challenge"} <= set(httpx.URL(to).params)
+        return httpx.get(to).headers["location"].removeprefix(ORIGIN)
+
+    def signed_in(self, client: TestClient | None = None) -> Any:
+        """(who is signed in, the last reply), after the whole way."""
+        client = client or self.browser()
+        client.get(self.begun(client))
+        reply = client.get("/")
+        with reading(self.engine) as session:
+            return who(session, client.cookies.get("calipers")), reply
+
+
+@pytest.fixture
+def lab(
+    two: tuple[Provider, Provider], engine_here: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Lab]:
+    monkeypatch.setenv("CALIPERS_BASE_URL", ORIGIN)
+    settings.cache_clear()
+    written = tmp_path / "secrets.toml"
+    written.write_text(
+        f'[auth]\nredirect_uri = "{ORIGIN}/oauth2callback"\ncookie_secret = "{COOKIE_SECRET}"\n'
+        + "".join(
+            f'[auth.{one.name}]\nclient_id = "calipers"\nclient_secret = "{SECRET}"\n'
+            f'server_metadata_url = "{one.issuer}/.well-known/openid-configuration"\n'
+            for one in two
+        )
+    )
+    before = config.get_option("secrets.files")
+    config.set_option("secrets.files", [str(written)])
+    secrets_singleton._reset()
+    study_id = make_study(engine_here, tmp_path / "reports")
+    with transaction(engine_here) as session:
+        invite(session, local_admin(session.get_one(Study, study_id)), "ada@lab.example", "evaluator")
+    two[0].claims, two[0].spoil = dict(ADA), ""
+    yield Lab(engine_here, study_id, two[0])
+    config.set_option("secrets.files", before)
+    secrets_singleton._reset()
+    settings.cache_clear()
+
+
+def test_who_is_invited_under_a_verified_address_signs_in_with_it_and_streamlits_own_sign_in_is_gone(lab: Lab) -> None:
+    client = lab.browser()
+    person, reply = lab.signed_in(client)
+    assert (person.role, reply.status_code, reply.headers["location"]) == ("evaluator", 303, "/")
+    assert [name for name in client.cookies if name.startswith("_streamlit_user")] == []
+    assert client.get("/").text == "the page"
+    with transaction(lab.engine) as session:
+        standing.withdraw(session, local_admin(session.get_one(Study, lab.study_id)), "ada@lab.example")
+    assert lab.signed_in()[0] is None, "whoever was taken out"
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [{"email": "ada@lab.example"}, {"email": "ada@lab.example", "email_verified": "true"}, {"email": "eve@lab.example", "email_verified": True}],
+)  # fmt: skip
+def test_an_address_that_is_not_verified_or_not_invited_is_nobodys(lab: Lab, claims: dict[str, Any]) -> None:
+    lab.lab.claims = claims
+    person, reply = lab.signed_in()
+    assert (person, reply.status_code, "Nobody here has this account" in reply.text) == (None, 403, True)
+
+
+def test_a_group_has_the_role_that_its_owner_gave_it_and_of_two_the_smaller(lab: Lab) -> None:
+    with transaction(lab.engine) as session:
+        admin = local_admin(session.get_one(Study, lab.study_id))
+        for group, role in (("phd", "annotator"), ("staff", "evaluator"), ("gone", "admin"), ("gone", "")):
+            invite_group(session, admin, group, role)
+    lab.lab.claims = {"sub": "x7", "groups": ["gone"]}
+    assert lab.signed_in()[0] is None
+    lab.lab.claims = {"sub": "x7", "groups": ["staff", "phd"]}
+    first, again = lab.signed_in()[0], lab.signed_in()[0]
+    assert (first.role, again.enrollment_id) == ("annotator", first.enrollment_id)
+    lab.lab.claims = {"sub": "x8", "groups": "staff"}
+    assert lab.signed_in()[0] is None
+
+
+@pytest.mark.parametrize("spoil", ["nonce", "audience", "issuer", "key", "expired", "none"])
+def test_no_forged_token_signs_anybody_in(lab: Lab, spoil: str) -> None:
+    lab.lab.spoil = spoil
+    person, reply = lab.signed_in()
+    assert (person, reply.text) == (None, "the page")
+
+
+def test_an_answer_for_another_browser_of_another_provider_or_a_second_time_signs_nobody_in(lab: Lab) -> None:
+    mine, victim = lab.browser(), lab.browser()
+    answer = lab.begun(mine)
+    lab.begun(victim)
+    victim.get(answer)  # a login of somebody else's, slipped to them
+    assert "_streamlit_user" not in victim.cookies
+    mixed = lab.browser()
+    code = httpx.URL(lab.begun(mixed, "lab")).params["code"]
+    state = httpx.URL(lab.begun(mixed, "other")).params["state"]
+    mixed.get(f"/oauth2callback?code={code}&state={state}")  # one provider's code in the other's way
+    assert "_streamlit_user" not in mixed.cookies
+    mine.get(answer)
+    assert "_streamlit_user" in mine.cookies
+    mine.cookies.delete("_streamlit_user")
+    mine.get(answer)
+    assert "_streamlit_user" not in mine.cookies
+
+
+def test_a_cookie_that_was_forged_or_kept_signs_nobody_in(lab: Lab) -> None:
+    at = int(now().timestamp())
+    told = {**ADA, "iss": "x", "sub": "y", "iat": at, "is_logged_in": True, "origin": ORIGIN, "provider": "lab"}
+
+    def comes(claims: dict[str, Any], secret: str = COOKIE_SECRET) -> bool:
+        client = lab.browser()
+        value = create_signed_value(secret, "_streamlit_user", httpx.Request("POST", "http://x", json=claims).content)
+        client.cookies.set("_streamlit_user", value.decode())
+        return "calipers" in client.get("/").cookies
+
+    assert comes(told)
+    assert not any(
+        (comes(told, "f" * 32), comes(told, ""), comes({**told, "iat": at - 660}), comes({**told, "iat": None}),
+         comes({**told, "origin": "https://evil.example"}), comes({**told, "is_logged_in": False}))
+    )  # fmt: skip
+    assert account_of({**told, "email_verified": False}).known_as == "y of x"  # type: ignore[union-attr]
+
+
+def test_without_a_provider_of_ours_its_doors_are_closed(lab: Lab) -> None:
+    assert lab.browser().get("/auth/logout").status_code == 404
+    for text in ("", f'[auth]\nredirect_uri = "https://evil.example/oauth2callback"\ncookie_secret = "{COOKIE_SECRET}"\nclient_id = "x"\n', f'[auth]\nredirect_uri = "{ORIGIN}/oauth2callback"\ncookie_secret = "short"\nclient_id = "x"\n'):  # fmt: skip
+        Path(config.get_option("secrets.files")[0]).write_text(text)
+        secrets_singleton._reset()
+        assert [lab.browser().get(path).status_code for path in ("/auth/login", "/oauth2callback?state=x")] == [
+            404,
+            404,
+        ]

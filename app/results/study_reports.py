@@ -11,6 +11,7 @@ from sqlalchemy import Engine, func, orm, select
 
 from annotation.facts.topic_facts import topics_of_one_text
 from annotation.judges.aligning.align_plan import kept_alignments, variants_tried
+from annotation.judges.asking.examples import items_shown_to, topics_drawn_before
 from annotation.judges.defining.judge_file import JudgeFile, read_judge_file
 from annotation.people.principals import Principal, local_admin, study_for
 from annotation.planning.looks import keep_look, keep_plan, kept_looks, kept_plans, topics_labelled
@@ -78,12 +79,24 @@ def study_report(
     )
     first = next(iter(kept_plans(session, study)), None)
     changed = changed_plan(report.choice.plan, first) if report.choice else ()
-    told = without_explained(report.warnings, file.panels, verdicts)
+    told = [
+        warning
+        for warning in without_explained(report.warnings, file.panels, verdicts)
+        if warning.code != "join_loss" or not _lacks_shown_topics_alone(session, study, verdicts, warning.rater)
+    ]
     about = (*_about_the_study(session, study), *changed, *left_out, *derived, *blind)
     report = replace(report, plan_root=study.plan_root or "", is_simulated=study.is_simulated, warnings=(*about, *told))
     examples = {one.name: len(one.examples) for one in file.judges if one.examples}
     version = label_version(session, study)
     return Calibrated(verdicts, report, with_made, tuple(extent.cascades), study.name, examples, version)
+
+
+def _lacks_shown_topics_alone(session: orm.Session, study: Study, verdicts: pd.DataFrame, judge: str) -> bool:
+    """Whether the judge answered every item that people did, but on topics whose labels its prompt shows."""
+    if judge not in items_shown_to(session, study):
+        return False
+    rest = verdicts[~verdicts["cluster_id"].isin(topics_drawn_before(session, study))]
+    return {*rest["item_id"][rest["rater_kind"] == "human"]} <= {*rest["item_id"][rest["rater_id"] == judge]}
 
 
 def _slim(verdicts: pd.DataFrame) -> pd.DataFrame:

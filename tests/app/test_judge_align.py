@@ -82,6 +82,9 @@ def test_a_wording_that_helps_is_one_more_judge_and_its_topics_are_in_no_number(
     aligning("calibrate", "small", "--judges", "judges.toml", "--out", "report", "--resamples", "199")
     kept = (aligning.folder / "report/calibration-report.json").read_text(encoding="utf-8")
     assert f"mini-aligned is the best of {found['variants']} wordings of mini" in kept
+    told = json.loads(kept)["choice"]
+    assert {"mini", "mini-aligned"} <= {one["judge"] for one in told["candidates"]}, "of one family, like any two"
+    assert {"mini", "mini-aligned"} <= {*told["plan"]["judges"]}
     # without the list of items, and run again, it is asked about none of them all the same
     path = aligning.folder / "judges.toml"
     path.write_text("\n".join(line for line in path.read_text().splitlines() if not line.startswith("examples")))

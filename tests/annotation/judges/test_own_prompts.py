@@ -300,6 +300,7 @@ def test_two_prompts_of_one_model_are_two_candidates(engine: Engine, tmp_path: P
     assert {"plain", "mini"} <= set(report.labels.judges)
     assert report.choice is not None
     assert {"plain", "mini"} <= {one.judge for one in report.choice.candidates}
+    assert {"plain", "mini"} <= {*report.choice.plan.judges}, "and of one family: each p is adjusted for both"
 
 
 def test_several_samples_are_repeats_and_a_panel_of_one_takes_their_majority() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annotation.files.decoding import BOM
-from annotation.published_answers import alpaca_eval, judge_bench, llmbar, mt_bench, pandalm, summeval
+from annotation.published_answers import alpaca_eval, judge_bench, judgebench, llmbar, mt_bench, pandalm, summeval
 from annotation.tool_answers.argilla import read_argilla
 from annotation.tool_answers.deepeval import read_deepeval
 from annotation.tool_answers.entries import Found, Reading
@@ -85,6 +85,10 @@ ANSWER_LAYOUTS = {
     "judge_bench": AnswerLayout(
         judge_bench.read_judge_bench, "a file of JUDGE-BENCH",
         _signs("instances individual_human_scores", "instances majority_human", "instances mean_human"),
+    ),
+    "judgebench": AnswerLayout(
+        judgebench.read_judgebench, "JudgeBench's pairs, and the outputs of judges on them",
+        _signs("pair_id original_id response_A label", "pair_id response_A judge_name judgments"),
     ),
     "pandalm": AnswerLayout(
         pandalm.read_pandalm, "PandaLM's test set, and results on it beside", _signs("cmp_key annotator1 response1")

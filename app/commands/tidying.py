@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 HOW_READ = "How another tool's file is read"
 LAYOUTS = (
     "inspect", "promptfoo", "deepeval", "mlflow", "langfuse", "langsmith", "phoenix", "openai_evals", "label_studio",
-    "argilla", "potato", "prodigy", "alpaca_eval", "mt_bench", "judge_bench", "pandalm", "llmbar", "summeval",
+    "argilla", "potato", "prodigy", "alpaca_eval", "mt_bench", "judge_bench", "judgebench", "pandalm", "llmbar",
+    "summeval",
 )  # fmt: skip
 ROWS, WIDE, CELL = 10, 8, 24  # rows and columns of a table that is shown, and characters of a cell
 MAP = typer.Option(

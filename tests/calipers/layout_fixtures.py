@@ -374,6 +374,23 @@ def llmbar(path: Path) -> None:
     (evaluator / "result.json").write_text(json.dumps(results))
 
 
+# JudgeBench, outputs/ of run_judge.py: github.com/ScalerLab/JudgeBench
+def judgebench() -> list[Record]:
+    decided = {"A": ("A>B", "B>A"), "B": ("B>A", "A>B"), "t": ("A=B", "A=B")}
+    return [
+        {
+            "pair_id": item, "original_id": 1420, "source": "mmlu-pro-law", "question": f"question {item}",
+            "response_model": "gpt-4o-2024-05-13", "response_A": "…", "response_B": "…",
+            "label": decided[given[0].replace("t", "A")][0], "judge_name": "arena_hard",
+            "judgments": [
+                {"judgment": {"judge_model": JUDGE, "prompt": "…", "response": "…"}, "decision": one}
+                for one in decided[given[2]]
+            ],
+        }
+        for item, given in VERDICTS.items()
+    ]  # fmt: skip
+
+
 # SummEval, model_annotations.aligned.jsonl, and G-Eval, results/gpt4_coh_detailed.json
 def summeval(path: Path) -> None:
     people = [
@@ -417,6 +434,7 @@ FILES: Mapping[str, tuple[str, str, bytes | Callable[[Path], object]]] = {  # wh
     "MT-Bench": ("mt_bench", "mt_bench", mt_bench),
     "AlpacaEval": ("alpaca_eval", "results", alpaca_eval),
     "JUDGE-BENCH": ("judge_bench", "recipes.json", json.dumps(judge_bench()).encode()),
+    "JudgeBench": ("judgebench", "judgebench.jsonl", lines(judgebench())),
     "PandaLM": ("pandalm", "data", pandalm),
     "LLMBar": ("llmbar", "LLMBar", llmbar),
     "SummEval": ("summeval", "SummEval", summeval),

@@ -1,4 +1,4 @@
-"""Nine public sets in their publishers' own form, with answers drawn here, and what those answers come to.
+"""Eleven public sets in their publishers' own form, with answers drawn here, and what those answers come to.
 
 Each builder writes files as the publisher ships them and returns the shares of equal answers that its own structures
 give, worked out in plain Python: judge -> (equal, compared), over each person's answer beside the judge's.
@@ -155,6 +155,60 @@ def llmbar(path: Path, draw: random.Random) -> Shares:
     return {"GPT-4 CoT": counted(pairs)}
 
 
+def judgebench(path: Path, draw: random.Random) -> Shares:
+    """data/ and outputs/: a judge asked in both orders, some of whose judgments failed, and a reward model in one."""
+    pairs, results, shares = [], {}, {}
+    for number in range(40):
+        pairs.append({
+            "pair_id": f"pair-{number}", "original_id": number // 2, "source": draw.choice(("mmlu-pro-law", "livebench")),
+            "question": f"question {number // 2}", "response_model": "gpt-4o-2024-05-13", "response_A": "…",
+            "response_B": "…", "label": draw.choice(("A>B", "B>A")),
+        })  # fmt: skip
+    turned = {"A>B": "B>A", "B>A": "A>B"}
+    for judge, model, orders in (("arena_hard", "o1-mini", 2), ("reward_model", "Skywork/Reward-8B", 1)):
+        told, found = [], []
+        for pair in pairs:
+            said = [near(draw, pair["label"], turned, 0.8) for _ in range(orders)]
+            kept: list[Any] = [
+                {"judgment": {"judge_model": model, "response": "…"}, "decision": turned[one] if place else one}
+                for place, one in enumerate(said)
+            ]
+            if orders > 1 and draw.random() < 0.1:
+                kept[1], said[1] = None, None
+            told.append(pair | {"judge_name": judge, "judgments": kept})
+            found.append((pair["label"], said))
+        results[f"judge_name={judge},judge_model={model.replace('/', '_')}"] = told
+        both = [
+            (label, said[0] if said[0] == said[1] else "tie")
+            for label, said in found
+            if orders > 1 and None not in said
+        ]
+        shares |= {f"{judge} {model} [both orders]": counted(both)} if both else {
+            f"{judge} {model}": counted([(label, said[0]) for label, said in found])
+        }  # fmt: skip
+    for folder, files in (("data", {"judgebench": pairs}), ("outputs", results)):
+        (path / folder).mkdir()
+        for name, rows in files.items():
+            (path / folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return shares
+
+
+def arena(path: Path, draw: random.Random) -> Shares:
+    """lmarena-ai/arena-human-preference-55k, train.csv: a column for each winner; a judge's column is ours."""
+    marks, rows, pairs = ("winner_model_a", "winner_model_b", "winner_tie"), [], []
+    for number in range(60):
+        truth = draw.choice(marks)
+        said = near(draw, truth, marks, 0.7)
+        rows.append({
+            "id": 30192 + number, "model_a": draw.choice(("gpt-4", "vicuna-13b")), "model_b": "llama-2-70b-chat",
+            "prompt": f'["question {number}?"]', "response_a": '["…"]', "response_b": '["…"]',
+            **{mark: int(mark == truth) for mark in marks}, "gpt-4o": said.removeprefix("winner_"),
+        })  # fmt: skip
+        pairs.append((truth, said))
+    pd.DataFrame(rows).to_csv(path / "train.csv", index=False)
+    return {"gpt-4o": counted(pairs)}
+
+
 def alpaca_eval(path: Path, draw: random.Random) -> Shares:
     """Four cross-annotations by people, and an annotator's annotations.json with probabilities as preferences."""
     people, judged, pairs = [], [], []
@@ -242,5 +296,5 @@ SETS: dict[str, Callable[[Path, random.Random], Shares]] = {
     "MT-Bench": mt_bench, "MT-Bench, both games": fastchat, "PandaLM": pandalm, "LLMBar": llmbar,
     "AlpacaEval": alpaca_eval, "JUDGE-BENCH, graded": lambda path, draw: judge_bench(path, draw, "graded"),
     "JUDGE-BENCH, categorical": lambda path, draw: judge_bench(path, draw, "categorical"),
-    "SummEval and G-Eval": summeval, "HANNA": hanna,
+    "SummEval and G-Eval": summeval, "HANNA": hanna, "JudgeBench": judgebench, "Chatbot Arena": arena,
 }  # fmt: skip

@@ -46,7 +46,7 @@ ONLY_A_JUDGE = {  # layout -> where its records hold the answers of two people
     "deepeval": "additionalMetadata.person_1,additionalMetadata.person_2",
     "a table of mlflow.evaluate": "person_1,person_2",
 }
-PAIRED = ("mt_bench", "alpaca_eval", "pandalm", "llmbar")
+PAIRED = ("mt_bench", "alpaca_eval", "pandalm", "llmbar", "judgebench")
 RATERS: Mapping[str, tuple[str, ...]] = {  # layout -> what the two people and the judge are called in it
     "label_studio": ("user-1", "user-2", JUDGE),
     "mt_bench": ("expert_1", "expert_2", "gpt-4"),
@@ -55,6 +55,7 @@ RATERS: Mapping[str, tuple[str, ...]] = {  # layout -> what the two people and t
     "pandalm": ("annotator1", "annotator2", "gpt-3.5-turbo"),
     "summeval": ("expert-1", "expert-2", "gpt4"),
     "llmbar": ("authors", "", "GPT-4 Vanilla"),
+    "judgebench": ("answer key", "", f"arena_hard {JUDGE}"),
     "promptfoo": ("person_1", "person_2", JUDGE),
     "deepeval": ("person_1", "person_2", JUDGE),
     "a table of mlflow.evaluate": ("person_1", "person_2", "mlflow-helpful"),
@@ -97,12 +98,12 @@ def expected(name: str, layout: str) -> Counter[tuple[str, str, str]]:
     raters = RATERS.get(name) or RATERS.get(layout, (*PEOPLE, JUDGE))
     truth = VERDICTS if layout in PAIRED else SCORES
     spelt = WORD if layout in PAIRED else SPELT.get(layout, {"1": "1", "0": "0"})
-    twice = 2 if layout in ("mt_bench", "llmbar") else 1  # the judge was asked in both orders
+    twice = 2 if layout in ("mt_bench", "llmbar", "judgebench") else 1  # the judge was asked in both orders
     found: Counter[tuple[str, str, str]] = Counter()
     for given_ in truth.values():
         for place, rater in enumerate(raters):
             answer = spelt[given_[place]]
-            answer = {"tie": "A"}.get(answer, answer) if rater == "authors" else answer  # LLMBar has no ties
+            answer = {"tie": "A"}.get(answer, answer) if rater in ("authors", "answer key") else answer  # none ties
             kind = "judge" if place == 2 else "human"
             found[rater, kind, answer] += (twice if kind == "judge" else 1) if rater else 0
     return +found

@@ -2,14 +2,15 @@
 
 import base64
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 from sqlalchemy import orm, select
 
 from annotation.errors import AnnotationError
 from annotation.figures.encoding import MEDIA_TYPE, Picture
 from annotation.people import keys
-from annotation.texts.figures import figure_names
+from annotation.texts.figures import KEPT, figure_names
 from db.tables import Figure, Report, Study
 
 IN_PAGE = re.compile(r'src="(?:figures/|/api/figure/[0-9a-f]+/)([0-9a-f]{32})(?:\.webp)?"')
@@ -66,6 +67,32 @@ def addressed(session: orm.Session, study_id: int, html: str, folder: str) -> st
 def data_address(picture: bytes) -> str:
     """An address that holds the picture itself."""
     return f"data:{MEDIA_TYPE};base64,{base64.b64encode(picture).decode()}"
+
+
+def with_pictures(
+    session: orm.Session, study_id: int, messages: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """Messages to a model with the pictures in the places of their marks, as litellm has it: parts of text and image.
+
+    Raises AnnotationError `not_found` for a picture that is not there any more.
+    """
+    return [
+        {**message, "content": _parts(session, study_id, message["content"])}
+        if KEPT.search(message["content"])
+        else message
+        for message in messages
+    ]
+
+
+def _parts(session: orm.Session, study_id: int, content: str) -> list[dict[str, Any]]:
+    words = KEPT.split(content)  # every second one is a name
+    parts: list[dict[str, Any]] = []
+    for text, name in zip(words[::2], [*words[1::2], ""], strict=True):
+        parts += [{"type": "text", "text": text}] if text.strip() else []
+        if name:
+            address = data_address(picture_of(session, study_id, name, content))
+            parts.append({"type": "image_url", "image_url": {"url": address}})
+    return parts
 
 
 def embedded(session: orm.Session, study_id: int, html: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -27,10 +28,17 @@ from annotation.figures.placing import Placed, placed, reader
 from annotation.importing.reports import import_report
 from annotation.importing.reports.folder import read_folder
 from annotation.importing.reports.write import import_reports
+from annotation.judges.asking.client import describe
+from annotation.judges.asking.material import rebuilt_prompt
+from annotation.judges.asking.own_prompts import own_template
+from annotation.judges.defining.judge_file import parse_judges
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.running.run import run_judges
 from annotation.leaks.self_identification import FIGURE
 from annotation.offline.packets import reserve_packet
 from annotation.people.principals import local_admin
 from annotation.planning.slots import apply_plan, make_plan
+from annotation.protocol import parse_protocol
 from annotation.shown_texts.auditing import open_flags, repeated_figures
 from annotation.shown_texts.overrides import edit_text, resolve_all
 from annotation.studies import init_study
@@ -40,7 +48,9 @@ from annotation.work.open_and_close import move_study
 from annotation.work.page import assignment_page, picture_of_assignment
 from app.component import packet_html
 from db.connect import reading, transaction
-from db.tables import Figure, Report, Study, System
+from db.judge_tables import JudgeAttempt, JudgeConfig
+from db.tables import Figure, Label, Report, Study, System
+from tests.annotation.judges import judged_study
 from tests.small_study import PROTOCOL, a_person
 
 SHOWN = PROTOCOL.replace("[answers]", 'reports = {images = "show"}\n[answers]')
@@ -284,3 +294,62 @@ def test_a_picture_in_several_reports_of_one_system_waits_for_a_decision_and_mas
         ]
         assert repeated_figures(session, admin)[0].open == 0
         session.rollback()
+
+
+@pytest.mark.databases("sqlite")
+def test_a_judge_that_is_shown_images_gets_them_where_they_stand_and_any_other_reads_the_captions(
+    engine: Engine, tmp_path: Path
+) -> None:
+    root = write_pictured(tmp_path / "reports")
+    for system in ("gamma", "delta", "epsilon"):
+        shutil.rmtree(root / system)
+    with transaction(engine) as session:
+        study, _ = import_pictured(session, root)
+        admin = local_admin(study)
+        apply_plan(session, admin, make_plan(session, admin, design="all", per_topic=None, overlap=1), None)
+        move_study(session, study, "open")
+        name = session.scalars(select(Figure.name)).one()
+    asked: dict[str, list[Any]] = {"sees": [], "reads": []}
+
+    async def transport(judge: Any, messages: Any, schema: Any, rung: Any) -> Any:
+        asked[judge.name].append([message["content"] for message in messages])
+        said = messages[-1]["content"]
+        words = said if isinstance(said, str) else "".join(part.get("text", "") for part in said)
+        return judged_study.replied(judged_study.judgments(words, "first"), words)
+
+    toml = "\n".join(
+        f'[[judge]]\nname = "{one}"\nmodel = "stub/{one}"\nprice = {{input = 1.0, output = 1.0}}\nimages = {shown}\n'
+        for one, shown in (("sees", "true"), ("reads", "false"))
+    )
+    judges = parse_judges(toml, parse_protocol(SHOWN))
+    plan_judges(engine, study.id, judges, describe=judged_study.describe)
+    run_judges(engine, study.id, judges, transport=transport)
+    for _, user in asked["sees"]:
+        images = [part["image_url"]["url"] for part in user if part["type"] == "image_url"]
+        assert len(images) == 2
+        assert all(one.startswith("data:image/webp;base64,UklGR") for one in images)
+        at = next(number for number, part in enumerate(user) if part["type"] == "image_url")
+        assert user[at + 1]["text"].startswith(" Height by hour"), "its caption follows"
+        assert name not in str(user)
+    for _, user in asked["reads"]:
+        assert user.count("Height by hour") == 2
+        assert name not in user
+    assert {row["status"] for row in judged_study.labels(engine)} == {"ok"}
+    with reading(engine) as session:
+        shas = session.scalars(select(Label.left_sha256)).all()
+        assert set(shas) <= set(session.scalars(select(Report.shown_sha256)))
+        for attempt in session.scalars(select(JudgeAttempt)):
+            assert rebuilt_prompt(session, attempt.call_id, attempt.attempt_no).sha256 == attempt.prompt_sha256
+        assert len(set(session.scalars(select(JudgeConfig.template_sha256)))) == 2, "the settings say which"
+
+
+def test_images_are_refused_where_no_picture_would_be_seen() -> None:
+    (judge,) = parse_judges(
+        '[[judge]]\nname = "sees"\nmodel = "openai/gpt-4o"\nimages = true', parse_protocol(PROTOCOL)
+    )
+    with pytest.raises(AnnotationError, match="protocol shows none"):
+        own_template(parse_protocol(PROTOCOL), judge)
+    assert own_template(parse_protocol(SHOWN), judge).startswith("{# figures #}")
+    assert describe(judge).params == {}
+    with pytest.raises(AnnotationError, match="see no images"):
+        describe(judge.model_copy(update={"model": "openai/gpt-3.5-turbo"}))

@@ -6,7 +6,7 @@ For a call about to be made, and for one that was made long ago. Texts that were
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, cast
@@ -16,7 +16,7 @@ from sqlalchemy import func, orm, select
 from annotation.errors import AnnotationError
 from annotation.items.shown import ShownText, in_order
 from annotation.judges.asking.altered_texts import as_stressed
-from annotation.judges.asking.prompt import PAIR, Asked, Material, Probe, Prompt, build_prompt, plain_prompt
+from annotation.judges.asking.prompt import PAIR, SEES, Asked, Material, Probe, Prompt, build_prompt, plain_prompt
 from annotation.judges.asking.steps import Ask, Finish, Tried, next_step, second_prompt
 from annotation.judges.defining.judge_file import Rung
 from annotation.judges.money import accounts, prices
@@ -122,7 +122,7 @@ def load_calls(
     found: dict[int, CallRows] = {}
     for call, group in groupby(rows, lambda row: row.call):
         served = list(group)
-        first, shown = served[0], _shown(study, protocol, served, report)
+        first, shown = served[0], _shown(study, protocol, served, report, templates)
         found[call] = CallRows(
             call_id=call,
             assignment_ids=tuple(row.assignment for row in served),
@@ -170,7 +170,7 @@ def _reports(session: orm.Session, rows: Sequence[Any], texts: Texts) -> Callabl
 
     def report(name: str, key: int | None) -> ShownText:
         assert key is not None  # an item of this kind has it
-        return ShownText(name, MARKS.sub("", texts_of[key, sha256[key]]), sha256[key], "")
+        return ShownText(name, texts_of[key, sha256[key]], sha256[key], "")
 
     return report
 
@@ -210,14 +210,25 @@ def _tried(session: orm.Session, call_ids: Sequence[int]) -> dict[int, list[Trie
 
 
 def _shown(
-    study: Study, protocol: Protocol, served: Sequence[Any], report: Callable[[str, int | None], ShownText]
+    study: Study,
+    protocol: Protocol,
+    served: Sequence[Any],
+    report: Callable[[str, int | None], ShownText],
+    templates: Mapping[int, str],
 ) -> list[list[ShownText]]:
     """The texts of each assignment of a call in the order shown, changed where it is a stress test's."""
     first = served[0]
-    shown = [in_order(protocol, row, row.left, report) for row in served]
+    shown = [_as_read(in_order(protocol, row, row.left, report), templates[first.config_id]) for row in served]
     if first.stress is None:
         return shown
     return [as_stressed(first.stress, texts, first.left, seed=study.seed, item=first.item) for texts in shown]
+
+
+def _as_read(shown: Sequence[ShownText], template: str) -> list[ShownText]:
+    """Pictures are for who sees them; others read the captions."""
+    if template.startswith(SEES):
+        return list(shown)
+    return [replace(text, shown_text=MARKS.sub("", text.shown_text)) for text in shown]
 
 
 def material_of(
@@ -248,7 +259,7 @@ def material_of(
         confidence=protocol.answers.confidence,
         topic_title=title,
         topic_prompt=prompt,
-        texts=tuple(MARKS.sub("", text.shown_text) for text in shown),
+        texts=tuple(text.shown_text for text in _as_read(shown, template)),
         text_sha256=tuple(_sha256(shown)),
         criteria=tuple(several or questions),
         template=template,

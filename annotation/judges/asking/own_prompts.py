@@ -14,7 +14,7 @@ from jinja2 import TemplateError, TemplateSyntaxError, meta, nodes
 
 from annotation.errors import AnnotationError
 from annotation.judges.asking.own_code import template_of_code
-from annotation.judges.asking.prompt import PART, Material, build_prompt, environment, template_of
+from annotation.judges.asking.prompt import PART, SEES, Material, build_prompt, environment, template_of
 from annotation.judges.defining.judge_file import PLAIN, JudgeDefinition
 from annotation.judges.defining.own_files import is_file
 from annotation.protocol import Protocol
@@ -44,6 +44,9 @@ def own_template(protocol: Protocol, definition: JudgeDefinition, *, reworded: b
 
     Raises AnnotationError `no_prompt` where there is none, `bad_prompt` as `whole_template`.
     """
+    if definition.images and (definition.code or protocol.reports.images != "show"):
+        why = "code is given no pictures" if definition.code else 'the protocol shows none: reports.images = "show"'
+        raise AnnotationError("no_prompt", f"judge {definition.name!r}: images = true, but {why}")
     if definition.code:
         if reworded:
             raise AnnotationError("no_prompt", f"judge {definition.name!r} is code; it reads no wording")
@@ -57,9 +60,9 @@ def own_template(protocol: Protocol, definition: JudgeDefinition, *, reworded: b
             "other wording as one more judge and compare the two",
         )
     shipped = template_of(protocol, PLAIN if is_file(definition.prompt) else definition.prompt, reworded=reworded)
-    if not is_own(definition):
-        return shipped
-    return whole_template(shipped, definition.prompt_text, definition.system_text, source_of(definition))
+    if is_own(definition):
+        shipped = whole_template(shipped, definition.prompt_text, definition.system_text, source_of(definition))
+    return SEES + shipped if definition.images else shipped
 
 
 def source_of(definition: JudgeDefinition) -> str:

@@ -15,10 +15,13 @@ from annotation.errors import AnnotationError
 from annotation.judges.defining.judge_file import PARAPHRASED, PLAIN, Rung
 from annotation.judges.replies.reply import ANSWER_FIELD
 from annotation.protocol import Protocol, Scale, TaskType
+from annotation.texts.figures import KEPT
 from plain.hashes import canonical_sha256, text_sha256
 
 TEMPLATES = Path(__file__).parent / "templates"
-Message = Mapping[str, str]
+SEES = "{# figures #}\n"  # how a template begins whose judge is shown pictures; part of its settings' sha256
+A_PICTURE = 6_000  # tokens at most, as the dearest provider counts one of `figures.encoding.WIDEST`
+Message = Mapping[str, Any]
 PAIR = ("report-first", "report-second")  # the tags of two reports
 PART = {"report-first": "first_report", "report-second": "second_report"}  # and what a template calls them
 
@@ -99,7 +102,9 @@ class Prompt:
 
     @property
     def utf8_bytes(self) -> int:
-        return sum(len(message["content"].encode()) for message in self.messages)
+        """No fewer than the tokens of the messages, with their pictures."""
+        pictures = sum(len(KEPT.findall(message["content"])) for message in self.messages)
+        return sum(len(message["content"].encode()) for message in self.messages) + A_PICTURE * pictures
 
 
 def template_of(protocol: Protocol, prompt: str = PLAIN, *, reworded: bool = False) -> str:

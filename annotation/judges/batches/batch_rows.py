@@ -12,6 +12,7 @@ from typing import IO, Any, cast
 from sqlalchemy import ColumnElement, CursorResult, Engine, bindparam, func, or_, select, update
 from sqlalchemy.orm import Session
 
+from annotation.figures.kept import with_pictures
 from annotation.judges.asking.material import CallRows, Texts, load_calls, step_of, worst
 from annotation.judges.asking.prompt import Prompt
 from annotation.judges.asking.steps import Ask, Finish, Tried, as_row, counted_tries, spent_by
@@ -249,8 +250,8 @@ def fill(
     while calls < at_most:
         with reading(engine) as session:
             due = queue.due_calls(session, study, account, min(CHUNK, at_most - calls), tuple(unaffordable), texts)
-        works = [Work(rows, ask := step_of(rows, rung), worst(ask, account)) for rows in due]
-        fitting = _fitting([(work, _line(account, work)) for work in works], file.tell())
+            works = [Work(rows, ask := step_of(rows, rung), worst(ask, account)) for rows in due]
+            fitting = _fitting([(work, _line(session, study, account, work)) for work in works], file.tell())
         if not fitting:
             break
         with transaction(engine) as session:
@@ -265,12 +266,13 @@ def fill(
     return Filled(calls, stopped or (used_up(account.resolved.definition.max_cost) if unaffordable else None))
 
 
-def _line(account: Account, work: Work) -> bytes:
+def _line(session: Session, study: Study, account: Account, work: Work) -> bytes:
     """Nothing for a call that ends without a request."""
     if not isinstance(work.step, Ask):
         return b""
     prompt, judge = work.step.prompt, as_sent(account.resolved.definition, work.rows.repeat_no)
-    return line_of(work.rows.key, body_of(judge, prompt.messages, prompt.schema, work.step.rung))
+    sent = with_pictures(session, study.id, prompt.messages) if judge.images else prompt.messages
+    return line_of(work.rows.key, body_of(judge, sent, prompt.schema, work.step.rung))
 
 
 def _fitting(lines: Iterable[tuple[Work, bytes]], size: int) -> list[tuple[Work, bytes]]:

@@ -88,6 +88,7 @@ class JudgeDefinition(Part):
     concurrency: int = Field(64, ge=1, le=128)
     timeout_s: float = Field(180, gt=0, allow_inf_nan=False)
     max_output_tokens: int = Field(8000, ge=16)
+    images: bool = False  # the judge is shown the figures of reports, as images where they stand
     batch_api: bool = False  # first requests go through the provider's batch API
     examples: tuple[str, ...] = ()  # item_ids it was shown or trained on with their answers: no estimate rests on them
     example_chars: int = Field(4000, ge=100)  # of each text of an example that is drawn

@@ -5,7 +5,7 @@ import contextlib
 import random
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import cache, partial
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
+from annotation.figures.kept import with_pictures
 from annotation.judges.asking import client, material
 from annotation.judges.asking.steps import (
     Ask,
@@ -25,6 +26,7 @@ from annotation.judges.asking.steps import (
     next_step,
     spent_by,
 )
+from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.judges.money import prices
 from annotation.judges.money.accounts import WATCH, Account, Watch, as_sent, leaves
 from annotation.judges.queue import queue, settling
@@ -298,6 +300,17 @@ class JudgeWork:
             noted.sent()
             self._start_ready()
 
+    async def _replied(self, judge: JudgeDefinition, step: Ask) -> Reply:
+        """The request itself; where the judge sees pictures, with these, which are read as late as this."""
+        messages = step.prompt.messages
+
+        def pictured() -> Sequence[Any]:
+            with connect.reading(self._engine) as session:
+                return with_pictures(session, self._study.id, messages)
+
+        sent = await asyncio.to_thread(pictured) if judge.images else messages
+        return await self._transport(judge, sent, step.prompt.schema, step.rung)
+
     async def _send(self, rows: material.CallRows, step: Ask, noted: Request) -> Reply:
         started = time.monotonic()
         judge = as_sent(self._definition, rows.repeat_no)
@@ -305,7 +318,7 @@ class JudgeWork:
         WATCH.set(Watch(partial(self._has_left, noted), noted.arrived))
         if self._transport is not client.ask:
             leaves()  # it says itself when a request leaves this process; of others nobody knows
-        request = asyncio.ensure_future(self._transport(judge, step.prompt.messages, step.prompt.schema, step.rung))
+        request = asyncio.ensure_future(self._replied(judge, step))
         self._requests.add(request)
         try:
             return await request

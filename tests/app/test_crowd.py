@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -25,6 +26,7 @@ from annotation.people.principals import local_admin
 from annotation.people.sign_ins import who
 from annotation.work.open_and_close import set_status
 from app.command_line import app
+from app.commands.people.crowd import flagged
 from app.files.crowd_files import read_submissions, write_settlement
 from app.settings import settings
 from db.connect import reading, transaction
@@ -210,6 +212,14 @@ def test_who_is_approved_who_gets_how_much_more_and_who_is_looked_at() -> None:
     ]
     missing = reconcile([], {}, PEOPLE[:1], Decimal(0))
     assert missing.look[0].why == "done here, and not on the platform's list"
+
+
+def test_whom_the_quality_of_work_names_is_to_be_looked_at_with_the_reasons() -> None:
+    named = SimpleNamespace(rater="annotator-02", flags=(SimpleNamespace(name="speed"), SimpleNamespace(name="side")))
+    others = SimpleNamespace(rater="annotator-01", flags=())
+    (one,) = flagged(SimpleNamespace(study="mystudy", annotators=(others, named)))  # type: ignore[arg-type]
+    assert (one.whom, one.due) == ("annotator-02", 0)
+    assert one.why == "much faster than the others, prefers a side; see calipers quality mystudy"
 
 
 def test_mturk_reads_its_own_file_with_an_x_and_pays_no_bonus_twice(tmp_path: Path) -> None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Iterator
+from dataclasses import asdict, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from app.commands import completing, opening, printing
 from plain.counting import counted
+
+if TYPE_CHECKING:
+    from annotation.participation.settling import ToLookAt
+    from app.results.quality import StudyQuality
 
 PLATFORM = typer.Option(
     "", help="prolific, mturk, cloudresearch, connect or sona.",
@@ -104,11 +110,16 @@ def settle(
     """
     from annotation.participation import settling
     from app.files import crowd_files, people_files
+    from app.results import quality
 
     paid = _amount(reward)
     submissions = crowd_files.read_submissions(listed, platform)
-    with opening.transaction(opening.opened()) as session:
+    engine = opening.opened()
+    with printing.working("computing intervals"), opening.reading(engine) as session:
+        measured = quality.study_quality(session, opening.local_admin(opening.find_study(session, study)))
+    with opening.transaction(engine) as session:
         found = settling.settle(session, opening.local_admin(opening.find_study(session, study)), submissions, paid)
+        found = replace(found, look=(*found.look, *flagged(measured)))
         written = crowd_files.write_settlement(found, platform, out)  # where they cannot be written, nothing is noted
     owed = f"{sum((amount for _, _, amount in found.bonus), Decimal(0)):.2f}"
     if as_json:
@@ -124,6 +135,17 @@ def settle(
         f"{len(found.look)} to look at; written to {out}: {', '.join(path.name for path in written)}"
     )
     typer.echo(people_files.KEEP_APART, err=True)
+
+
+def flagged(measured: StudyQuality) -> Iterator[ToLookAt]:
+    """Whoever `calipers quality` names, which says how often it names somebody by chance."""
+    from annotation.participation.settling import ToLookAt
+    from app.results.quality import TITLES
+
+    for one in measured.annotators:
+        if one.flags:
+            why = f"{', '.join(TITLES[flag.name] for flag in one.flags)}; see calipers quality {measured.study}"
+            yield ToLookAt(one.rater, why)
 
 
 def _amount(reward: str) -> Decimal:

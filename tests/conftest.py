@@ -35,12 +35,13 @@ os.environ["CALIPERS_CACHE"] = "off"  # a test computes what it tests, and leave
 settings.register_profile("same", max_examples=25, derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=2_000, deadline=None)
 settings.load_profile("same")
-MARKERS = {"chromium": "browser", "nginx": "nginx", "firefox": "firefox", "webkit": "webkit"}
+MARKERS = {"chromium": "browser", "nginx": "nginx", "firefox": "firefox", "webkit": "webkit", "orca": "orca"}
 INSTALL = {
     "chromium": "apt-get install chromium-headless-shell or chromium, or name one in CHROMIUM",
     "nginx": "apt-get install nginx-light",
     "firefox": "apt-get install firefox-esr",
     "webkit": "apt-get install webkit2gtk-driver xvfb",
+    "orca": "apt-get install orca xdotool xvfb firefox-esr",
 }
 MEMORY = Path("/dev/shm")  # a disk that need not wait for a disk: most of what a test does is commit
 ROOM = 4 * 1024**3  # bytes; below that the suite stays on the disk
@@ -55,7 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
     share_commands(pytest.MonkeyPatch())
     gc.set_threshold(50_000, 10, 100)  # a test leaves little; every 700 objects was a thirtieth of the suite
     config.addinivalue_line("markers", "nginx: needs a real nginx; left out, loudly, where none is installed")
-    for engine in ("firefox", "webkit"):
+    for engine in ("firefox", "webkit", "orca"):
         config.addinivalue_line("markers", f"{engine}: drives a real one; left out, loudly, where none is installed")
     config.addinivalue_line("markers", "every_case: its cases differ in what the database does; each runs on both")
     config.addinivalue_line("markers", "databases: where it runs; others send its statements elsewhere")
@@ -119,7 +120,7 @@ def further_cases(items: list[pytest.Item]) -> set[pytest.Item]:
 @cache
 def absent() -> list[str]:
     """What this machine has not, of that which some tests need."""
-    found = {"chromium": chromium(), "nginx": nginx(), "firefox": firefox(), "webkit": webkit()}
+    found = {"chromium": chromium(), "nginx": nginx(), "firefox": firefox(), "webkit": webkit(), "orca": orca()}
     return [name for name, where in found.items() if where is None]
 
 
@@ -135,6 +136,12 @@ def firefox() -> str | None:
 def webkit() -> str | None:
     """WebKitGTK's WebDriver, which needs a screen."""
     return shutil.which("Xvfb") and shutil.which("WebKitWebDriver")
+
+
+def orca() -> str | None:
+    """The screen reader, with a keyboard, a screen, a bus and a browser for it."""
+    needed = ("xdotool", "Xvfb", "dbus-daemon", "firefox-esr", "orca")
+    return shutil.which(needed[-1]) if all(map(shutil.which, needed)) else None
 
 
 def chromium() -> str | None:

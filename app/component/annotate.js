@@ -11,6 +11,8 @@ class Shell {
     this.form = make("section", { class: "form", "aria-label": tell("page.criteria") });
     this.message = make("div", { class: "message", role: "status" });
     this.menu = make("div", { class: "menu", popover: "auto" });
+    // where the focus is on a new item: it says which, where the dialog's own words would be all that stands on the page
+    this.start = make("h1", { class: "unseen", tabindex: -1, autofocus: true });
     const skip = make(
       "button",
       { type: "button", class: "skip", onclick: () => this.page.form.focusChoices() },
@@ -22,13 +24,13 @@ class Shell {
       {
         class: "calipers",
         tabindex: -1,
-        autofocus: true,
         closedby: "none",
         lang: language,
         dir: TEXTS[language].dir,
         "aria-label": tell("page.annotation"),
         "data-phase": "loading",
       },
+      this.start,
       skip,
       this.header,
       body,

@@ -25,7 +25,6 @@ class Arriving {
     if (aid !== page.data.aid) history.replaceState(history.state, "", location.pathname); // no longer the item the link named
     page.shell.phase("loading");
     if (!item) page.reading.skeleton();
-    page.header.refresh();
     for (let attempt = 0; !over(); attempt += 1) {
       const { status, reply } = item
         ? { status: 200, reply: item }
@@ -47,6 +46,8 @@ class Arriving {
   /** What was just handed in, for a while; on somebody's first item, how work goes here, until the first answer. */
   greet() {
     const { page } = this;
+    page.header.refresh();
+    page.sayWhere();
     if (page.handedIn) {
       const said = { text: tell("page.handed_in", { n: page.handedIn }), quiet: true };
       page.notices.set("handed_in", said);

@@ -113,7 +113,7 @@ class Dialogs {
   /** One text with Send; `kinds` are radio buttons above it, of which one must be chosen. */
   ask(title, { explain, kinds = [], name, needText, send, confirm }) {
     const text = make("textarea", { rows: 4, maxlength: 2000 });
-    const problem = make("p", { class: "problem", role: "alert" });
+    const problem = make("p", { class: "problem", role: "alert", "aria-live": "assertive" });
     const options = kinds.map(([id, words]) => {
       const radio = make("input", { type: "radio", name: "kind", value: id });
       return [radio, make("label", { class: "switch" }, radio, ` ${words}`)];

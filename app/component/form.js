@@ -178,7 +178,7 @@ class Form {
     this.choices.root.setAttribute("aria-label", named);
     this.confidence.root.setAttribute("aria-label", nameOf(tell("form.confidence_title"), side));
     if (this.isRating) this.scores.ask({ ...criteria[at], named }, this.item.choices);
-    this.where.arrived(id, nameOf(named, side), this.hasFocus());
+    this.where.arrived(id, nameOf(named, side), this.answering.root.contains(this.root.getRootNode().activeElement));
     if (!this.textareas.has(id)) this.textareas.set(id, this.textarea(id, nameOf(label, side)));
     for (const [each, box] of this.textareas) box.hidden = each !== id;
     this.list.activate(id);
@@ -190,7 +190,7 @@ class Form {
   /** One box per criterion: undo and the input method stay with their own text. */
   textarea(id, label) {
     const box = make("textarea", {
-      "aria-label": tell("form.rationale_of", { label }),
+      "data-name": tell("form.rationale_of", { label }),
       "aria-describedby": "rationale-hint",
       rows: 3,
       maxlength: MAX_RATIONALE,
@@ -239,6 +239,7 @@ class Form {
     this.answering.mark(answer.choice, fixed);
     this.confidence.mark(String(answer.confidence), fixed);
     const box = this.textareas.get(id);
+    box.setAttribute("aria-label", [box.dataset.name, this.page.answers.text(answer.choice)].filter(Boolean).join(", ")); // for who hears the box alone
     this.fill(id, box, answer.rationale);
     box.readOnly = fixed;
     this.quotes.show(id);

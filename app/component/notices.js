@@ -19,11 +19,19 @@ class Where {
     if (this.id !== id) this.said.textContent = focusStays ? words : "";
     this.id = id;
   }
+
+  /** What was answered, before the next criterion, if going `on` says that. */
+  answered(words, on) {
+    this.said.textContent = "";
+    on();
+    if (this.said.textContent) this.said.textContent = `${words}. ${this.said.textContent}`;
+  }
 }
 
 class NoticeLine {
   constructor() {
-    this.text = make("p", { class: "notice-text", role: "alert" });
+    // with aria-live, for Firefox tells an alert when it appears, and not when its words change
+    this.text = make("p", { class: "notice-text", role: "alert", "aria-live": "assertive" });
     this.said = make("p", { class: "notice-text", role: "status" }); // what need not interrupt a screen reader
     this.action = make("button", { type: "button", class: "quiet", hidden: true });
     this.root = make("div", { class: "notice" }, this.text, this.said, this.action);

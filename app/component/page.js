@@ -114,7 +114,6 @@ class Page {
 
   leave() {
     this.clock.flush();
-    this.shell.root.focus({ preventScroll: true }); // not on a button of the item that goes
     this.outline.close();
     this.find.close();
     this.training.close();
@@ -124,6 +123,16 @@ class Page {
     this.undo.forget();
     this.notices.clear();
     this.item = this.outbox = this.answers = this.closedBy = this.current = null;
+    this.header.refresh();
+    this.sayWhere();
+    this.shell.start.focus({ preventScroll: true }); // not on a button of the item that went
+  }
+
+  /** What the focus is on when an item comes: "Item 1 handed in. Item 2 of 9". */
+  sayWhere() {
+    const handedIn = this.handedIn ? `${tell("page.handed_in", { n: this.handedIn })} ` : "";
+    const words = handedIn + (this.header.position.textContent || tell("page.annotation"));
+    if (this.shell.start.ariaLabel !== words) this.shell.start.ariaLabel = words;
   }
 
   end(finished) {
@@ -157,7 +166,7 @@ class Page {
     // by touch, the screen keyboard would cover the reports; a score that is being typed may grow; whoever clicks and
     // may write a reason, but need not, stays where the box is
     const stays = ["arrow", "touch", "typing"].includes(by) || (by === "mouse" && !this.asksRationale);
-    if (choice !== null && !stays) this.onward(by);
+    if (choice !== null && !stays) this.form.where.answered(this.answers.text(choice), () => this.onward(by));
   }
 
   /** After an answer: how sure, where that is asked; then its rationale where one is required, else the next criterion. */

@@ -95,7 +95,7 @@ class ScoreField {
     // turning the wheel over a focused number field would change the score unseen
     this.input.addEventListener("wheel", (event) => event.preventDefault(), { passive: false });
     this.range = make("span", { class: "score-range", id: `score-range${tag}` });
-    this.refusal = make("p", { class: "problem", id: `score-refusal${tag}`, role: "alert" });
+    this.refusal = make("p", { class: "problem", id: `score-refusal${tag}`, role: "alert", "aria-live": "assertive" });
     this.root = make(
       "div",
       { class: "score-field" },

@@ -3,7 +3,7 @@
 class SignOut {
   constructor(root, data) {
     this.data = data;
-    this.problem = make("span", { role: "alert" });
+    this.problem = make("span", { role: "alert", "aria-live": "assertive" });
     const open = make("button", { type: "button", onclick: () => this.ask() }, tell("sign_out.log_out"));
     this.box = make("div", { class: "sign-out", lang: language, dir: TEXTS[language].dir }, this.problem, open);
     root.append(this.box);

@@ -269,7 +269,7 @@ def test_no_response_to_an_annotator_names_a_system_a_side_or_a_row(site: Site) 
     assert set(page) == {
         "aid", "page", "person", "status", "study", "position", "task_type", "language", "dir", "task", "guidance_html", "topic", "panes",
         "criteria", "choices", "rationale", "confidence", "idle_s", "answers", "place", "preferences", "returned", "active_s",
-        "probe", "passages", "others", "training", "rates", "beside", "guess", "earlier_reasons", "aids",
+        "probe", "passages", "others", "training", "rates", "beside", "guess", "earlier_reasons", "aids", "brought",
     }  # fmt: skip
     assert page["rates"] is page["beside"] is None  # two reports are compared here, and not rated in one view
 

@@ -123,11 +123,12 @@ class EngineError(Exception):
 class Firefox(Engine):
     """Speaks WebDriver BiDi itself, over a websocket."""
 
-    def __init__(self, socket: ClientConnection) -> None:
+    def __init__(self, socket: ClientConnection, *, sized: bool = True) -> None:
         self.socket, self.asked = socket, 0
         self.send("session.new", capabilities={})
         self.tab = self.send("browsingContext.getTree")["contexts"][0]["context"]
-        self.send("browsingContext.setViewport", context=self.tab, viewport=dict(VIEWPORT))
+        if sized:
+            self.send("browsingContext.setViewport", context=self.tab, viewport=dict(VIEWPORT))
 
     def send(self, method: str, **parameters: Any) -> Any:
         self.asked += 1

@@ -1,0 +1,45 @@
+"""A pair without sight: what Orca says in Firefox, act by act, is what docs/screen_readers.md says it does."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser.screen_reader import listening_to_firefox
+from tests.small_study import PROTOCOL, make_study
+
+DOCS = Path(__file__).parents[2] / "docs" / "screen_readers.md"
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.orca]
+ACTS = (
+    "F6", "h", "Down", "h", "Down", "h", "Down", "Tab", "Insert+a Insert+a", "j", "k", "1", "“it says so”",
+    "ctrl+Return", "ctrl+shift+Return", "2", "“it goes deeper”", "b", "Escape", "b", "ctrl+Return", "1", "Escape", "ctrl+z", "w",
+    "Insert+a", "h",
+)  # fmt: skip
+# told or not as letters and Firefox's events come: the count of letters, that a place could be clicked, and, once an
+# answer is chosen, that its reason is missing still
+PASSING = re.compile(
+    r"\d of \d characters$|blank$|clickable\.$|( heading level 1)? clickable\.$|Not submitted: .* rationale .*"
+)
+
+
+def transcript(heard: list[tuple[str, list[str]]]) -> str:
+    told = ((act, [words for line in spoken if (words := PASSING.sub("", line).strip())]) for act, spoken in heard)
+    return "\n".join(f"{act:18} {'; '.join(words) or '–'}" for act, words in told)
+
+
+def test_a_pair_is_heard_as_the_docs_say(server: Any, tmp_path: Path) -> None:
+    study_id = make_study(server.engine, tmp_path / "reports", protocol=PROTOCOL, name=uuid.uuid4().hex)
+    with listening_to_firefox() as reader:
+        reader.engine.goto(server.link(study_id, "Ada"))
+        reader.engine.ready()
+        reader.listen("the link")
+        reader.heard.clear()
+        for act in ACTS:
+            reader.type(act.strip("“”")) if act.startswith("“") else reader.press(*act.split())
+    now = transcript(reader.heard)
+    said = DOCS.read_text(encoding="utf-8").split("```")[1].strip("\n")
+    assert now == said, f"now it is\n{now}"

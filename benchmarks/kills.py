@@ -87,7 +87,7 @@ def main() -> int:
                 )  # fmt: skip
                 at = kills(runs, fake, minutes)
                 fake.set(latency_ms=20)
-                runs.finish(runs=100)
+                runs.finish(runs=100, timeout=3600)
                 figures = found(runs, fake, at)
             finally:  # whatever happened, nobody waits for a provider that never ends
                 process.terminate()

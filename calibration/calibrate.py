@@ -27,6 +27,7 @@ from calibration.comparing.alternative_annotator import FEWEST_ITEMS, AltTest, a
 from calibration.comparing.effective_judges import effective_judges
 from calibration.comparing.judge_pairs import judge_pairs, pair_estimate
 from calibration.confidence import confidence, vote_agreement
+from calibration.confidence.sureness import THEN
 from calibration.delegating.alone import alone_of, nothing_alone
 from calibration.delegating.cascade import Cascade, cascade_with_person, with_cascade
 from calibration.errors import CalibrationError
@@ -330,7 +331,7 @@ def _fingerprint(frame: pd.DataFrame) -> str:
     return digest.hexdigest()
 
 
-THEN, PERSON = " then ", "a person"
+PERSON = "a person"
 
 
 def calibrate_with_cascades(

@@ -201,7 +201,7 @@ def _compared(
 
 ANSWERS, CONFIDENCE, OTHERS = "answers", "confidence", "others"
 DIGITS = 6  # to which shares are told apart
-MADE_OF_JUDGES = " then ", " [panel]"  # in the name of a cascade, at the end of a panel's: no judges of their own
+THEN, PANEL = " then ", " [panel]"  # in the name of a cascade, at the end of a panel's: no judges of their own
 NEVER = -1
 
 
@@ -243,18 +243,16 @@ class ItemSureness:
 
 
 def item_surenesses(study: Study, scale: Scale) -> list[ItemSureness]:
-    """Of every judge that was asked, panels among them; cascades take another judge's word and are left out."""
-    judges = [
-        judge
-        for judge in study.judges
-        if not judge.rater.endswith(BOTH_ORDERS) and MADE_OF_JUDGES[0] not in judge.rater
-    ]
-    found = [judge_verdicts(study, judge, scale) for judge in judges]
+    """Of every judge that was asked, panels and cascades among them."""
+    found = [judge_verdicts(study, judge, scale) for judge in study.judges if not judge.rater.endswith(BOTH_ORDERS)]
     return [_of_items(study, one, [other for other in found if _is_other(other, one)]) for one in found]
 
 
 def _is_other(one: JudgeVerdicts, than: JudgeVerdicts) -> bool:
-    return one is not than and not one.judge.endswith(MADE_OF_JUDGES[1])
+    """Whether one judge's agreement tells how sure the other is: of a cascade, that of the judge that begins it."""
+    if THEN in than.judge:
+        return one.judge == than.judge.partition(THEN)[0]
+    return one is not than and THEN not in one.judge and not one.judge.endswith(PANEL)
 
 
 def judge_verdicts(study: Study, judge: Answers, scale: Scale) -> JudgeVerdicts:
@@ -295,7 +293,7 @@ def _of_items(study: Study, own: JudgeVerdicts, others: Sequence[JudgeVerdicts])
     level = np.full(len(item), NEVER, np.intp)
     keys = np.round(np.stack([agreed, sure], axis=-1), DIGITS)[whole[item]]
     level[whole[item]] = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
-    asked = [own.judge, *[other.judge for other in others if by == [OTHERS]]]
+    asked = [own.judge, *[other.judge for other in others if by == [OTHERS] and THEN not in own.judge]]
     cluster = np.zeros(size, np.intp)
     cluster[items] = study.unit_cluster
     return ItemSureness(

@@ -60,11 +60,11 @@ class Judging:
         run.wait()
         out_of_time(self._engine)
 
-    def finish(self, runs: int = 5) -> None:
+    def finish(self, runs: int = 5, timeout: float = 240) -> None:
         """Started again until nothing is left: what failed for the provider's faults is given up after some tries."""
         for _ in range(runs):
             run = self.start()
-            run.wait(timeout=240)
+            run.wait(timeout)
             if set(call_states(self._engine)) <= {"done", "failed"}:
                 return
             out_of_time(self._engine)

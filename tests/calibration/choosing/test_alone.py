@@ -18,6 +18,7 @@ from calibration.calibrate import calibrate
 from calibration.confidence.sureness import NEVER, ItemSureness, item_surenesses
 from calibration.delegating.alone import Alone, alone_of, items_for_people
 from calibration.delegating.alone_steps import drawn_topics, upper_bounds
+from calibration.delegating.cascade import with_cascade
 from calibration.errors import CalibrationError
 from calibration.inference.looks import Look
 from calibration.settings import CalibrationSettings
@@ -69,6 +70,23 @@ def sureness(rows: list[dict[str, object]]) -> dict[str, ItemSureness]:
     scale = scale_of(study, study.criteria, SETTINGS)
     assert scale is not None
     return {one.judge: one for one in item_surenesses(study, scale)}
+
+
+@pytest.mark.parametrize(("said", "share"), [("A", 1.0), ("B", 0.75)], ids=["all", "what the first one settles"])
+def test_a_cascade_has_its_own_bound_and_price_and_what_its_first_judge_settles_comes_first(
+    said: str, share: float
+) -> None:
+    """The cheap judge's orders differ on a quarter of the items, which the dear one takes, and gets right or wrong."""
+    frame = made(topics=60)
+    dear = [row(item, "large", said, cost_usd=0.02) for item in frame["item_id"].unique()]
+    both, _ = with_cascade(pd.concat([frame, pd.DataFrame(dear)], ignore_index=True), "mini", "large", SETTINGS)
+    *parts, found = alone(both)
+    assert [one.judge for one in (*parts, found)] == ["large", "mini", "mini then large"], "both orders are none"
+    assert found.decided is not None
+    assert found.decided.share.value == pytest.approx(share)
+    assert found.decided.error.high < SETTINGS.alone_error
+    assert found.judges_tried == 3, "a bound for all of them at once"
+    assert found.usd_per_1000_items == pytest.approx(1000 * (2 * 0.001 + 0.25 * 0.02)), "of the dear one what it read"
 
 
 @pytest.mark.parametrize(
@@ -238,12 +256,6 @@ def test_each_look_spends_part_of_the_error_and_none_is_left_after_the_last(
     else:
         assert found.decided is not None
         assert found.decided.error.high == pytest.approx(bound, abs=0.015)
-
-
-def test_a_cascade_and_both_orders_are_no_judges_of_their_own() -> None:
-    frame = made(topics=12)
-    then = frame[(frame["rater_id"] == "mini") & (frame["presentation"] == "AB")].assign(rater_id="mini then large")
-    assert [one.judge for one in alone(pd.concat([frame, then], ignore_index=True))] == ["mini"]
 
 
 def test_labels_without_a_majority_are_neither_right_nor_wrong_and_are_counted() -> None:

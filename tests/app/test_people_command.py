@@ -113,10 +113,9 @@ def test_what_to_pay_is_a_file_of_its_own_and_json_of_unrounded_numbers(study_id
 
 
 @pytest.mark.parametrize("role", ["evaluator", "admin"])
-def test_only_an_admin_has_the_page_of_names(role: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_an_admin_has_the_page_of_names(role: str, study_id: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("streamlit.Page", lambda show, title, **kinds: title)
-    monkeypatch.setattr("app.screens.evaluator._first", lambda principal: ["Choice"])  # asks the database
-    assert ("People" in evaluator_pages(Principal(1, role), "a cookie")["Study"]) == (role == "admin")
+    assert ("People" in evaluator_pages(Principal(study_id, role), "a cookie")["Study"]) == (role == "admin")
 
 
 def test_what_is_stored_about_a_person_is_printed_and_names_are_deleted_one_or_all(study_id: int) -> None:

@@ -2,7 +2,7 @@
 and probes lie, and its reports, items, and the answers of judges and people."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sqlalchemy import Engine, orm
@@ -29,6 +29,7 @@ from db.tables import Study
 from plain.counting import counted
 
 SEED = 7
+UNANSWERED = 2_000  # probes about which nobody's answer is there
 Advance = Callable[[int, int], None]
 
 
@@ -78,8 +79,9 @@ def _make(session: orm.Session, public: Public, part: Part) -> frozenset[str]:
     study = studies.init_study(session, part.study, text, SEED, is_simulated=simulated)
     admin = local_admin(study)
     _reports(session, admin, public, part, protocol)
-    _items(session, admin, public, part, protocol)
-    for path, system in answers_at(part.judges, public.folder, public.tree, public.systems):
+    answered = answers_at(part.judges, public.folder, public.tree, public.systems)
+    _items(session, admin, public, part, protocol, is_answered=bool(answered or labels))
+    for path, system in answered:
         _answers(session, admin, public, part, part.judges, path, system, "judge-results", protocol)
     for path, system in labels:
         _answers(session, admin, public, part, part.people.labels, path, system, "labels", protocol)
@@ -99,10 +101,25 @@ def _reports(session: orm.Session, admin: Principal, public: Public, part: Part,
     public.came.append(f"{part.study}: {came.lines()[0]}")
 
 
-def _items(session: orm.Session, admin: Principal, public: Public, part: Part, protocol: Protocol) -> None:
-    """Its probes, or every pair or report; nobody is asked, so that no slot is made."""
+def _items(
+    session: orm.Session, admin: Principal, public: Public, part: Part, protocol: Protocol, *, is_answered: bool
+) -> None:
+    """Its probes, or every pair or report; nobody is asked, so that no slot is made.
+
+    Of probes about which no answer is among the files some are drawn: each holds its sources whole, and all of a large
+    study's are gigabytes.
+    """
     if part.probes:
         probes = read_part_probes(part, protocol, public.folder, public.tree)
+        if not is_answered and len(probes.probes) > UNANSWERED:
+            drawn = simulating.spread(
+                probes.probes, UNANSWERED, SEED, lambda one: (one.topic, f"{one.where} {one.key}")
+            )
+            public.came.append(
+                f"{part.study}: {UNANSWERED:,} of {len(probes.probes):,} probes, drawn topic by topic, since the files "
+                "hold no answer about them; calipers import probes brings in all"
+            )
+            probes = replace(probes, probes=tuple(drawn))
         came = import_probes(session, admin, probes, layout=part.probes, source=str(public.folder))
         public.came.append(f"{part.study}: {came.lines()[0]}")
     else:

@@ -5,8 +5,9 @@ anything about a real judge.
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from sqlalchemy import orm, select
 
@@ -20,6 +21,7 @@ from annotation.verdicts import load_verdicts
 from app.reproducing.recipes import People
 from db.tables import Criterion, Item, Report, Study, System, Topic
 
+T = TypeVar("T")
 MARK = "simulated-"  # before the name of everybody who is
 FOR_REFERENCE, RIGHT, JUDGE_RIGHT = 0.8, 0.9, 0.85  # chances: the reference is better; a person, the judge says so
 NOISE, JUDGE_NOISE, FROM_ITEM_TO_ITEM = 0.08, 0.10, 0.18  # of ratings, in widths of the scale
@@ -42,7 +44,7 @@ def simulated_rows(session: orm.Session, study: Study, people: People, judge: st
     protocol = protocol_of(study)
     judged = _judged(session, study)
     asked = [one for one in _asked(session, study) if not judged or any(key[0] == one.item for key in judged)]
-    chosen = _spread(asked, people.items, study.seed)
+    chosen = spread(asked, people.items, study.seed, lambda one: (one.topic, one.item))
     rows = [
         _row(session, study, protocol, one, criterion, f"{MARK}{1 + (number + reader) % people.annotators}", judged)
         for number, one in enumerate(chosen)
@@ -55,11 +57,11 @@ def simulated_rows(session: orm.Session, study: Study, people: People, judge: st
     return rows + [_row(session, study, protocol, *one, MARK + judge, judged, kind="judge") for one in every]
 
 
-def _spread(asked: Sequence[Asked], most: int, seed: int) -> list[Asked]:
-    """At most so many items, drawn topic by topic in turns, so that every topic has its share."""
-    by_topic: dict[str, list[Asked]] = {}
-    for one in sorted(asked, key=lambda one: seeded(seed, "asked", one.item).random()):
-        by_topic.setdefault(one.topic, []).append(one)
+def spread(asked: Sequence[T], most: int, seed: int, place: Callable[[T], tuple[str, str]]) -> list[T]:
+    """At most so many, drawn topic by topic in turns, so that every topic has its share. `place`: topic and name."""
+    by_topic: dict[str, list[T]] = {}
+    for one in sorted(asked, key=lambda one: seeded(seed, "asked", place(one)[1]).random()):
+        by_topic.setdefault(place(one)[0], []).append(one)
     turns = [(turn, place, one) for place, own in enumerate(by_topic.values()) for turn, one in enumerate(own)]
     return [one for _, _, one in sorted(turns, key=lambda turn: turn[:2])][:most]
 

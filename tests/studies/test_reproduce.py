@@ -6,6 +6,7 @@ The commands of docs/studies/README.md, on trees of our own.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 from annotation.importing.layouts import PROBE_LAYOUTS, RESULT_LAYOUTS
 from annotation.protocol import parse_protocol, read_protocol
 from app.reproducing.recipes import protocol_text, read_recipe, recipe_names
+from app.reproducing.simulating import spread
 from app.reproducing.standing import beside
 from exports.pack import TABLES
 from exports.presets import PRESETS
@@ -71,6 +73,16 @@ def test_every_recipe_names_what_is_there() -> None:
             assert number.part in (*parts, "")
             assert number.table in (known if number.part else ("",)), number
             assert all(name == name.casefold() for name in number.row)
+
+
+def test_what_is_drawn_has_something_of_every_topic_and_is_the_same_each_time() -> None:
+    asked = [
+        (topic, f"{topic}{number}") for topic, so_many in (("a", 50), ("b", 3), ("c", 1)) for number in range(so_many)
+    ]
+    drawn = spread(asked, 9, 7, lambda one: one)
+    assert Counter(topic for topic, _ in drawn) == {"a": 5, "b": 3, "c": 1}
+    assert drawn == spread(asked[::-1], 9, 7, lambda one: one)
+    assert spread(asked, 99, 7, lambda one: one) != asked, "all of them, in turns"
 
 
 def test_a_wrong_or_half_folder_is_refused_in_one_sentence_that_says_what_is_missing(desk: Desk) -> None:
@@ -165,3 +177,5 @@ def test_the_real_files_of_wiki_live_challenge_say_what_they_sum_up_themselves(d
     leakage = found[next(what for what in found if what.startswith("Table 5: leakage, all agents"))]
     assert 0 < leakage["ours"]["value"] < 10
     assert leakage["rests_on"] == "public files"
+    told = (desk.folder / "out/reproduced.md").read_text()
+    assert "citations: 2,000 of 3,038 probes, drawn topic by topic" in told, "nobody's answers about them are there"

@@ -34,10 +34,12 @@ from db.connect import transaction  # noqa: E402
 from db.tables import Study  # noqa: E402
 from tests.browser.conftest import FLAGS, Server  # noqa: E402
 from tests.conftest import chromium  # noqa: E402
+from tests.pictured_study import SHOWN, write_pictured  # noqa: E402
 from tests.small_study import BESIDE, BOTH, PROBES, PROTOCOL, a_person, add_probes, make_study  # noqa: E402
 from tests.trained_study import make_trained_study  # noqa: E402
 
 WIDE, MIDDLE, SMALL, NARROW = (1920, 1080), (1440, 757), (1024, 768), (760, 900)
+TELEPHONE = (390, 844)
 EVALUATOR = (
     "agreement", "reliability", "bias", "ranking", "disagreements", "judges", "progress", "blinding", "paper",
     "planner", "disputes", "people",
@@ -181,6 +183,27 @@ def other_tasks(camera: Camera, server: Server) -> None:
             camera.take(page, name)
 
 
+def figures(camera: Camera, server: Server, folder: Path) -> None:
+    """Reports with figures, a wide table and long code, and each of them large."""
+    study = make_study(server.engine, write_pictured(folder / "pictured"), protocol=SHOWN, name="pictured")
+    sizes = {"figures": (MIDDLE, "light"), "figures-small": (SMALL, "light"), "figures-telephone": (TELEPHONE, "light"),
+             "figures-dark": (MIDDLE, "dark")}  # fmt: skip
+    for name, (size, scheme) in sizes.items():
+        with camera.page(server.link(study, "Ada"), size, scheme) as page:
+            ready(page)
+            page.wait_for_function("[...document.querySelectorAll('.figure img')].every((one) => one.complete)")
+            camera.take(page, name)
+            if name == "figures-dark":
+                page.locator(".report pre").first.scroll_into_view_if_needed()
+                camera.take(page, "figures-code")
+            if name in ("figures", "figures-telephone"):
+                page.keyboard.press("z")
+                camera.take(page, name.replace("figures", "figure-large"))
+                page.keyboard.press("Escape")
+                page.locator(".enlarge").first.click()
+                camera.take(page, name.replace("figures", "table-large"))
+
+
 def gates(camera: Camera, link: str) -> None:
     """What comes before the first item: instructions and consent, then training with its feedback."""
     with camera.page(link) as page:
@@ -283,6 +306,7 @@ def photograph(server: Server, playwright: Playwright, small: int, target: Path,
                 camera, server.link(make_trained_study(server.engine, scratch, name="trained"), "Ada")
             ),
             ("packet",): lambda: packet(camera, server, make_study(server.engine, REPORTS, name="at-home"), scratch),
+            ("figures", "figures-", "figure-", "table-"): lambda: figures(camera, server, scratch),
             ("rating", "both", "probe"): lambda: other_tasks(camera, server),
             ("signed-out", "bad-link"): lambda: doors(camera),
         }

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from tests.small_study import PROTOCOL
 
-SHOWN = PROTOCOL.replace("[answers]", 'reports = {images = "show"}\n[answers]')
+SHOWN = PROTOCOL.replace("[answers]", 'reports = {images = "show", unresolved_flags = "allow"}\n[answers]')
 CODE = "\n".join(f"level[{hour:2}] = mean + spring * cos({hour} * SPEED)  # metres" for hour in range(14))
 COLUMNS = (
     "Place",

@@ -13,11 +13,10 @@ from annotation.verdicts import load_verdicts
 from app.reproducing.bringing_in import Public
 from app.reproducing.recipes import Part
 from app.reproducing.standing import Came
-from app.results.cited_sources import leaks_in, reference_lists
 from app.results.pack_files import write_report
 from app.results.reporting import Calibrated
 from app.results.sources import calibrated, facts_about, parts_of
-from app.results.topic_tables import topic_tables
+from app.results.topic_tables import leaks_in, reference_lists, topic_tables
 from calibration.errors import CalibrationError
 from calibration.study.joining import study_of
 from calibration.systems.aggregates import aggregate_estimates

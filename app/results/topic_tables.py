@@ -1,21 +1,38 @@
-"""What a study's topics do to its scores: by category, by ANOVA, and with which of their features difficulty goes."""
+"""What a study's topics do to its scores: by category, by ANOVA, and with which of their features difficulty goes.
 
-from collections.abc import Sequence
+And what reports on them cite and quote: works they should cite, their topic's reference and its page, and sources from
+after the day up to which they were to search.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
+from sqlalchemy import orm, select
 
+from annotation.designs.pairing import EVIDENCE
 from annotation.errors import AnnotationError
-from annotation.leaks.reference_leakage import RUN
-from app.results.cited_sources import leaks_in
+from annotation.files.folders import match
+from annotation.leaks.reference_leakage import RUN, earliest_date, is_page, quoted_share
+from annotation.source_lists import cited_works as works
+from annotation.studies import find_study
 from app.results.reporting import Calibrated
+from app.settings import database
 from calibration.calibrate import calibrate
 from calibration.settings import Aggregate
 from calibration.study.joining import study_of
 from calibration.systems.topic_scores import measures_of, topic_scores
-from exports.sheets.leakage import leakage_table, leaked_topics
+from db.connect import reading
+from db.tables import Report, Study, System, Topic
+from exports.sheets.leakage import LISTED, ReportLeak, SourceAge, later_sources_table, leakage_table, leaked_topics
+from exports.sheets.references import CitedReferences, references_table
 from exports.sheets.topics import categories_table, category_scores_table, difficulty_table, why_no_difficulty
 from exports.tables import Table
+
+PAGE = "url"  # the column of the topics that holds the reference's address
 
 
 def topic_tables(made: Calibrated, by: str, measure: str, known: pd.DataFrame, what: str) -> tuple[list[Table], str]:
@@ -63,3 +80,113 @@ def _chosen(measures: Sequence[Aggregate], name: str, what: str) -> Aggregate:
         known = ", ".join(one.name for one in measures)
         raise AnnotationError("unknown_measure", f"no measure {name!r}; choose one of {known}")
     return found
+
+
+def later_sources(study: str, cutoff: str, *, every: bool = False) -> Table | None:
+    """Which sources of a study's reports are from after the cut-off; `every`: all of them are named.
+
+    `cutoff`: a date for all topics, or the column of the topics that has one. None where no report cites an address.
+    Raises AnnotationError `bad_option` where it is no date, and no topic has such a column.
+    """
+    same = _day(cutoff)
+    with reading(database()) as session:
+        read = newest_reports(
+            session, find_study(session, study), Topic.features, Report.original_text, System.is_reference
+        )
+    newest = {at: (features or {}, text) for at, (features, text, is_reference) in read.items() if not is_reference}
+    if same is None and not any(_day(features.get(cutoff)) for features, _ in newest.values()):
+        columns = sorted({str(name) for features, _ in newest.values() for name in features})
+        raise AnnotationError(
+            "bad_option", f"--cutoff {cutoff!r} is no date such as 2025-04-22, and no column of the topics holds one "
+            f"under that name (columns: {', '.join(columns) or 'none'})",
+        )  # fmt: skip
+    ages = [
+        SourceAge(topic, system, address, _is_later(address, same or _day(features.get(cutoff))))
+        for (topic, system), (features, text) in newest.items()
+        for address in dict.fromkeys(works.addresses_in(text))
+    ]
+    return later_sources_table(ages, cutoff, len(ages) if every else LISTED)
+
+
+def reference_lists(study: str, wanted: Path) -> Table | None:
+    """Precision and recall of what the study's reports cite, against lists of works in a file or folder.
+
+    Every report but references, on topics that have a list. Raises ImportingError for a file that is no such list, and
+    AnnotationError where no topic has one.
+    """
+    lists = works.read_wanted(wanted)
+    with reading(database()) as session:
+        row = find_study(session, study)
+        read = newest_reports(session, row, Report.original_text, System.is_reference)
+    newest = {at: text for at, (text, is_reference) in read.items() if not is_reference}
+    named = {topic: match(topic, lists) for topic, _ in newest}
+    if not any(named.values()):
+        raise AnnotationError(
+            "no_references", f"no list is about a topic of {row.name} (lists: {_some(lists)}; topics: "
+            f"{_some(named)}); call each file like its topic, or name the topic in a column",
+        )  # fmt: skip
+    return references_table([
+        _counted(topic, system, works.cited_works(text), lists[name])
+        for (topic, system), text in newest.items()
+        if (name := named[topic]) is not None
+    ])  # fmt: skip
+
+
+def leaks_in(study: str) -> list[ReportLeak]:
+    """Every report beside a reference that is none itself: its words as shown, its addresses as written."""
+    with reading(database()) as session:
+        newest = newest_reports(
+            session, find_study(session, study), Report.shown_text, Report.original_text, System.is_reference,
+            Topic.features,
+        )  # fmt: skip
+    references = {topic: shown for (topic, _), (shown, _, is_reference, _) in newest.items() if is_reference}
+    return [
+        _leak(topic, system, shown, original, references[topic], str((features or {}).get(PAGE) or ""))
+        for (topic, system), (shown, original, is_reference, features) in newest.items()
+        if topic in references and not is_reference
+    ]
+
+
+def newest_reports(session: orm.Session, study: Study, *columns: Any) -> dict[tuple[str, str], list[Any]]:
+    """By topic and system, in that order, what the columns say of the last version of each report that is ready.
+
+    The evidence of tasks is no report.
+    """
+    rows = session.execute(
+        select(Topic.key, System.key, *columns)
+        .join(Topic, Topic.id == Report.topic_id)
+        .join(System, System.id == Report.system_id)
+        .where(Report.study_id == study.id, Report.status == "ready", System.key != EVIDENCE)
+        .order_by(Topic.key, System.key, Report.version)
+    )
+    return {(topic, system): told for topic, system, *told in rows}
+
+
+def _counted(topic: str, system: str, cited: Sequence[works.Work], wanted: Sequence[works.Work]) -> CitedReferences:
+    places = works.matched(cited, wanted)
+    bare = sum(not at and works.is_known_by_address(work) for work, at in zip(cited, places, strict=True))
+    return CitedReferences(
+        topic, system, len(cited), sum(map(bool, places)), len(frozenset().union(*places)), len(wanted), bare
+    )
+
+
+def _leak(topic: str, system: str, shown: str, original: str, reference: str, page: str) -> ReportLeak:
+    cited = works.addresses_in(original)
+    own = sum(is_page(address, page) for address in cited) if page else None
+    return ReportLeak(topic, system, quoted_share(shown, reference), own, len(cited))
+
+
+def _is_later(address: str, cutoff: date | None) -> bool | None:
+    dated = earliest_date(address)
+    return dated > cutoff if dated and cutoff else None
+
+
+def _some(names: Mapping[str, object]) -> str:
+    return ", ".join(list(names)[:3]) or "none"
+
+
+def _day(text: object) -> date | None:
+    try:
+        return date.fromisoformat(str(text)[:10])
+    except ValueError:
+        return None

@@ -109,8 +109,7 @@ def topics(
     Example: calipers topics rb --references ReportBench/ReportBench_v1.1_GT
     """
     from app.results import sources
-    from app.results.cited_sources import later_sources, reference_lists
-    from app.results.topic_tables import topic_tables, without_leaks
+    from app.results.topic_tables import later_sources, reference_lists, topic_tables, without_leaks
 
     if cutoff:
         later = later_sources(what, cutoff, every=as_json)

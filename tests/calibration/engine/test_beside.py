@@ -197,7 +197,7 @@ def test_the_written_report_holds_everything_and_no_nan():
     report = calibrate(made_pairs(pairs=10), replace(FEW, per_criterion=True))
     text = report_json(report)
     read = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
-    assert set(read) == {"format", "data", "settings", "warnings", "estimates", "choice", "biases", "card"}
+    assert set(read) == {"format", "data", "settings", "warnings", "estimates", "choice", "biases", "card", "judges"}
     assert len(read["estimates"]) == len(report.estimates)
     assert set(read["estimates"][0]) == {*Estimate.__dataclass_fields__} - {"remarks"} | {"note"}
     assert set(read["settings"]) == set(ALWAYS), "no other was changed"

@@ -9,8 +9,7 @@ from sqlalchemy.orm import Session
 
 from annotation.people.links import KEY
 from annotation.people.principals import Principal, study_for
-from db.people_tables import Enrollment
-from db.tables import Event
+from db import people_tables, tables
 
 WORK = ("take", "submit", "reopen", "give_back", "handed_in_again", "adjudicate")  # raters' own; labels stand in some
 OURSELVES = "calipers"  # the command line, or what follows from an act by itself
@@ -30,13 +29,15 @@ class Act:
 def list_acts(session: Session, principal: Principal, most: int | None = None) -> list[Act]:
     """The study's acts, the newest first, at most so many; for admins."""
     study = study_for(session, principal, "admin")
-    mine = Event.study_id == study.id, Event.kind == "audit", Event.what.not_in((*WORK, KEY))
-    person = (Enrollment.study_id == Event.study_id) & (Enrollment.rater_id == Event.rater_id)
+    mine = tables.Event.study_id == study.id, tables.Event.kind == "audit", tables.Event.what.not_in((*WORK, KEY))
+    person = (people_tables.Enrollment.study_id == tables.Event.study_id) & (
+        people_tables.Enrollment.rater_id == tables.Event.rater_id
+    )
     rows = session.execute(
-        select(Event, Enrollment.pseudonym)
-        .outerjoin(Enrollment, person)
+        select(tables.Event, people_tables.Enrollment.pseudonym)
+        .outerjoin(people_tables.Enrollment, person)
         .where(*mine)
-        .order_by(Event.id.desc())
+        .order_by(tables.Event.id.desc())
         .limit(most)
     )
     return [Act(event.created_at, who or OURSELVES, event.what, in_words(event.data)) for event, who in rows]

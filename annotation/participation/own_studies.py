@@ -11,8 +11,7 @@ from sqlalchemy import orm, select, update
 from annotation import errors, protocol, studies
 from annotation.people import principals, sign_ins
 from annotation.planning.plan_root import keep_changed_root
-from db.people_tables import Enrollment, SignIn
-from db.tables import Event, Study
+from db import people_tables, tables
 from plain.hashes import text_sha256
 
 ARCHIVE = ("archive", "unarchive")  # acts; the last of them counts
@@ -21,25 +20,29 @@ ARCHIVE = ("archive", "unarchive")  # acts; the last of them counts
 def own_places(session: orm.Session, principal: principals.Principal) -> list[principals.Principal]:
     """This person in every study where they take part, the newest first; for evaluators and admins."""
     principals.require_role(principal, "evaluator")
-    mine = Enrollment.rater_id == principal.rater_id, Enrollment.status != "withdrawn"
-    found = session.scalars(select(Enrollment).where(*mine).order_by(Enrollment.study_id.desc()))
+    mine = people_tables.Enrollment.rater_id == principal.rater_id, people_tables.Enrollment.status != "withdrawn"
+    found = session.scalars(
+        select(people_tables.Enrollment).where(*mine).order_by(people_tables.Enrollment.study_id.desc())
+    )
     return [replace(principal, study_id=one.study_id, role=one.role, enrollment_id=one.id) for one in found]
 
 
-def make_study(session: orm.Session, principal: principals.Principal, name: str, text: str, seed: int) -> Study:
+def make_study(session: orm.Session, principal: principals.Principal, name: str, text: str, seed: int) -> tables.Study:
     """A new study, whose admin is who makes it. Raises AnnotationError `name_taken`, and as `init_study` does."""
     principals.require_role(principal, "admin")
     if principal.rater_id is None:
         raise errors.AnnotationError("forbidden", "the command line makes studies itself: calipers init")
-    if session.scalar(select(Study.id).where(Study.name == name)) is not None:
+    if session.scalar(select(tables.Study.id).where(tables.Study.name == name)) is not None:
         raise errors.AnnotationError("name_taken", f"there is a study called {name!r}; give this one another name")
     study = studies.init_study(session, name, text, seed, rater_id=principal.rater_id)
-    session.add(Enrollment(study_id=study.id, rater_id=principal.rater_id, role="admin", pseudonym="admin-01"))
+    session.add(
+        people_tables.Enrollment(study_id=study.id, rater_id=principal.rater_id, role="admin", pseudonym="admin-01")
+    )
     session.flush()
     return study
 
 
-def change_protocol(session: orm.Session, principal: principals.Principal, text: str) -> Study:
+def change_protocol(session: orm.Session, principal: principals.Principal, text: str) -> tables.Study:
     """Bring the study to this text of its protocol, as a new version; raises AnnotationError as `init_study`."""
     study = principals.study_for(session, principal, "admin")
     if protocol.protocol_sha256(text) != study.protocol_sha256:
@@ -56,16 +59,22 @@ def set_archived(session: orm.Session, principal: principals.Principal, is_archi
 
 def is_archived(session: orm.Session, study_id: int) -> bool:
     """Whether an admin put it away and nobody brought it back."""
-    acts = Event.study_id == study_id, Event.kind == "audit", Event.what.in_(ARCHIVE)
-    return session.scalar(select(Event.what).where(*acts).order_by(Event.id.desc()).limit(1)) == ARCHIVE[0]
+    acts = tables.Event.study_id == study_id, tables.Event.kind == "audit", tables.Event.what.in_(ARCHIVE)
+    return (
+        session.scalar(select(tables.Event.what).where(*acts).order_by(tables.Event.id.desc()).limit(1)) == ARCHIVE[0]
+    )
 
 
 def go_to(session: orm.Session, principal: principals.Principal, cookie: str, study_id: int) -> None:
     """From now on this browser is in another study of the same person. Raises AnnotationError `unknown_study`."""
     there = next((place for place in own_places(session, principal) if place.study_id == study_id), None)
-    signed = session.scalar(select(SignIn).where(SignIn.cookie_sha256 == text_sha256(cookie)))
+    signed = session.scalar(
+        select(people_tables.SignIn).where(people_tables.SignIn.cookie_sha256 == text_sha256(cookie))
+    )
     if there is None or signed is None or signed.enrollment_id != principal.enrollment_id:
         raise errors.AnnotationError("unknown_study", "you take part in no such study; load the page again")
-    moved = update(SignIn).where(*sign_ins.of_one_browser(signed)).values(enrollment_id=there.enrollment_id)
+    moved = (
+        update(people_tables.SignIn).where(*sign_ins.of_one_browser(signed)).values(enrollment_id=there.enrollment_id)
+    )
     session.execute(moved.execution_options(synchronize_session=False))
     studies.audit(session, study_id, principal.rater_id, "sign_in", invite=signed.invite_id)

@@ -69,6 +69,9 @@ CALLS: dict[str, Callable[[Session, Cast], Arguments]] = {
     "open_work.item_slots.set_priority": lambda s, c: with_([f"item-{c.item(s):05d}"], 3),
     "judges.reviewing.inspecting.calls_on": lambda s, c: with_("judge-x", c.item(s)),
     "judges.planning.requests.forecast": lambda s, c: with_("judge-x"),
+    "judges.planning.requests.keep_judges": lambda s, c: with_(
+        '[[judge]]\nname = "m"\nmodel = "openai/x"\nmax_cost = 1.0\n'
+    ),
     "labelling.reopen": lambda s, c: with_(c.done["aid"]),
     "labelling.save": lambda s, c: with_([answer(c.page, "clear", "right", client_uuid="one-more-1")]),
     "labelling.skip": lambda s, c: with_(c.page["aid"], "no reason"),

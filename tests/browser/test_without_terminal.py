@@ -1,7 +1,15 @@
-"""A lab's study without a terminal: made, filled, planned, labelled, read, exported and closed in Chromium."""
+"""A lab's study without a terminal: made, filled, planned, labelled, judged, exported and closed in Chromium.
+
+What the lab's machine runs beside the server is a judge worker, which holds the keys.
+"""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -15,6 +23,7 @@ from db.tables import Event, Study
 from tests.browser.conftest import Server
 from tests.browser.driving import ready
 from tests.browser.test_accessibility import AT_REST, violations
+from tests.browser.test_judge_screens import choose
 from tests.small_study import PROTOCOL
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -54,6 +63,35 @@ def reports(folder: Path) -> Path:
 def pressed(page: Page, name: str) -> None:
     page.wait_for_function(AT_REST)
     page.get_by_role("button", name=name, exact=True).click()
+
+
+@contextmanager
+def running(*words: str, **settings: str) -> Iterator[subprocess.Popen[str]]:
+    """A program of the lab's machine, beside the server, until the block ends."""
+    process = subprocess.Popen([sys.executable, *words], env=os.environ | settings, stdout=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+
+
+def judged(page: Page, server: Server, provider: str) -> None:
+    """A judge is described, its price and its prompt are looked at, and it is asked for."""
+    page.goto(f"{server.address}/judges")
+    judge = f'model = "openai/fake-acc-0.85"\napi_base = "{provider}"\napi_key_env = "FAKE_API_KEY"\nmax_cost = 1.0\n'
+    page.get_by_label("Judges, as TOML").fill(
+        f'[[judge]]\nname = "fake"\n{judge}price = {{input = 1.0, output = 2.0}}\n'
+    )
+    page.get_by_label("Budget, USD").focus()
+    pressed(page, "Keep these judges")
+    choose(page, "Read what it would be asked", "fake", "some ")
+    expect(page.get_by_text("What is known about case").first).to_be_visible()
+    pressed(page, "Estimate")
+    expect(page.get_by_text("of the USD 1.00 it may cost")).to_be_visible()
+    assert violations(page) == []
+    pressed(page, f"Ask for these {2 * ITEMS} calls")
+    expect(page.get_by_text("It is asked for.")).to_be_visible()
 
 
 def labelled(browser: Browser, link: str) -> None:
@@ -100,8 +138,18 @@ def test_a_study_is_made_labelled_exported_and_closed_without_a_terminal(
     pressed(page, "Open the study")
     expect(page.get_by_text("The study is open: work is given out.")).to_be_visible()
     assert violations(page) == []
-    for link in links:
-        labelled(browser, link)
+    fake = str(Path(__file__).resolve().parents[1] / "fake_llm.py")
+    with running(fake, "--port", "0", "--latency-ms", "20") as provider:
+        assert provider.stdout is not None
+        address = provider.stdout.readline().split()[1]
+        judged(page, server, address)
+        worker = ["-m", "app.command_line", "judge", "resume", "solar", "--wait", "--from-app", "--api-base"]
+        with running(*worker, address, CALIPERS_DATABASE_URL=server.url, FAKE_API_KEY="x"):
+            for link in links:
+                labelled(browser, link)
+            page.reload()
+            expect(page.get_by_role("region", name="Judges").get_by_text("fake")).to_be_visible()
+            expect(page.get_by_text(f"{2 * ITEMS} of {2 * ITEMS}").first).to_be_visible()
     page.goto(f"{server.address}/set_up")
     pressed(page, "Close …")
     pressed(page, "Close the study")
@@ -115,7 +163,7 @@ def test_a_study_is_made_labelled_exported_and_closed_without_a_terminal(
     with page.expect_download() as got:
         page.get_by_role("button", name="Download the dataset").click()
     with ZipFile(got.value.path()) as archive:
-        assert archive.read("labels.csv").count(b"\n") == 1 + 2 * ITEMS
+        assert archive.read("labels.csv").count(b"\n") == 1 + 4 * ITEMS  # two people, and a judge in both orders
     context.close()
     with reading(server.engine) as session:
         solar = session.scalars(select(Study).where(Study.name == "solar")).one()

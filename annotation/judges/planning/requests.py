@@ -7,13 +7,16 @@ from sqlalchemy import Engine, func, orm, select
 
 from annotation.errors import AnnotationError
 from annotation.judges.asking.examples import prompt_for
+from annotation.judges.defining.described import parse_described
 from annotation.judges.defining.judge_file import JudgeDefinition, ModelFacts
 from annotation.judges.money import accounts, prices
 from annotation.judges.planning.plan import plan_judges
 from annotation.people.principals import Principal, study_for
-from annotation.studies import audit
+from annotation.studies import audit, protocol_of
 from db import connect, tables, types
 from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment, JudgeConfig, JudgeRequest
+
+DESCRIBED = "judges_described"  # the audit line that holds the judges of the app as TOML
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,34 @@ def request_run(session: orm.Session, principal: Principal, judges: Sequence[str
     session.flush()
     audit(session, study.id, principal.rater_id, "request_judges", request=row.id, judges=list(judges))
     return row.id
+
+
+def keep_judges(session: orm.Session, principal: Principal, text: str) -> None:
+    """Describe the judges that may be asked for in the app; a worker that was told to takes them from here.
+
+    Raises AnnotationError `bad_judges` as `parse_described`.
+    """
+    study = study_for(session, principal, "admin")
+    parse_described(text, protocol_of(study))
+    audit(session, study.id, principal.rater_id, DESCRIBED, text=text)
+
+
+def kept_text(session: orm.Session, study: tables.Study) -> str:
+    """What was kept last; empty before."""
+    mine = tables.Event.study_id == study.id, tables.Event.kind == "audit", tables.Event.what == DESCRIBED
+    found = session.scalar(select(tables.Event.data).where(*mine).order_by(tables.Event.id.desc()).limit(1))
+    return str(found["text"]) if found else ""
+
+
+def described_judges(
+    session: orm.Session, study: tables.Study, bases: Collection[str] | None = None
+) -> dict[str, JudgeDefinition]:
+    """Name -> judge as it is described in the app; none where the protocol or a worker's `bases` refuse them by now."""
+    try:
+        found = parse_described(kept_text(session, study), protocol_of(study), bases)
+    except AnnotationError:
+        return {}
+    return {judge.name: judge for judge in found}
 
 
 def next_request(engine: Engine, study_id: int, known: Collection[str]) -> Requested | None:
@@ -90,12 +121,15 @@ class Forecast:
 
 
 def can_be_asked(session: orm.Session, principal: Principal) -> tuple[str, ...]:
-    """Judges that ran here before, by name; none where people and judges are simulated. Raises `forbidden`."""
+    """Judges that ran here before or are described in the app, by name; none of those that are simulated.
+
+    Raises `forbidden`.
+    """
     study = study_for(session, principal, "evaluator")
     # an imported judge has a configuration and no call
     planned = select(JudgeConfig.judge_id).where(accounts.not_of_a_stress_test())
     judges = select(Judge.name).where(Judge.study_id == study.id, ~Judge.is_simulated, Judge.id.in_(planned))
-    return tuple(session.scalars(judges.order_by(Judge.name)))
+    return tuple(sorted({*session.scalars(judges), *described_judges(session, study)}))
 
 
 def forecast(engine: Engine, principal: Principal, judge: str) -> Forecast:
@@ -104,17 +138,20 @@ def forecast(engine: Engine, principal: Principal, judge: str) -> Forecast:
         study = study_for(session, principal, "evaluator")
         if judge not in can_be_asked(session, principal):
             raise AnnotationError("unknown_judge", f"judge {judge!r} has not run here; start it on the command line")
-        row = session.scalars(select(Judge).where(Judge.study_id == study.id, Judge.name == judge)).one()
-        config = session.scalars(
-            select(JudgeConfig)
-            .where(JudgeConfig.judge_id == row.id, accounts.not_of_a_stress_test())
-            .order_by(JudgeConfig.id.desc())
-            .limit(1)
-        ).one()
-        definition = _as_it_ran(session, study, row, config)
-    facts = ModelFacts(config.params, (), False, definition.price, config.price_source, None)
+        row = session.scalar(select(Judge).where(Judge.study_id == study.id, Judge.name == judge))
+        configs = select(JudgeConfig).where(
+            JudgeConfig.judge_id == (row.id if row else None), accounts.not_of_a_stress_test()
+        )
+        config = session.scalar(configs.order_by(JudgeConfig.id.desc()).limit(1))
+        if row is not None and config is not None:
+            definition = _as_it_ran(session, study, row, config)
+            facts = ModelFacts(config.params, (), False, definition.price, config.price_source, None)
+        else:
+            definition = described_judges(session, study)[judge]
+            facts = ModelFacts(definition.params, (), False, definition.price, "as described", None)
     (plan,) = plan_judges(engine, study.id, [definition], describe=lambda _: facts, write=False)
-    return Forecast(judge, plan.waiting, plan.added, plan.estimate, row.spent, row.max_cost)
+    spent, most = (row.spent, row.max_cost) if row else (0.0, definition.max_cost)
+    return Forecast(judge, plan.waiting, plan.added, plan.estimate, spent, most)
 
 
 def _as_it_ran(session: orm.Session, study: tables.Study, judge: Judge, config: JudgeConfig) -> JudgeDefinition:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from annotation.errors import AnnotationError
+from app.commands import opening
 from app.commands.judges import align, drift, models, records, stress
 from app.commands.judges.records import BATCH, POLL_S, usd
 from app.commands.judges.workers import chosen_judges, live, result
-from app.commands.opening import protocol_of
 from app.commands.printing import JSON, ONE, print_json, print_table
 from plain.counting import counted
 
@@ -138,6 +138,10 @@ def resume(
     wait: bool = typer.Option(
         False, "--wait", help="Stay up; carry out what is asked for in the app, and fetch batches when they end."
     ),
+    from_app: bool = typer.Option(
+        False, "--from-app", help="With --wait: also ask the judges that admins describe in the app, with your keys."
+    ),
+    api_base: list[str] = typer.Option([], help="With --from-app: an address that these may ask; repeatable."),
     as_json: bool = JSON,
 ) -> None:
     """Go on without planning: after a crash, or on another machine.
@@ -146,17 +150,37 @@ def resume(
 
     Example: calipers judge resume mystudy --judges judges.toml
     """
-    engine, study_id, definitions = chosen_judges(study, judges, judge, concurrency, max_cost, batch)
+    from annotation.judges.planning.requests import described_judges
+    from db import connect, tables
+
+    if from_app and not wait:
+        raise typer.BadParameter("is for a worker that waits; add --wait", param_hint="--from-app")
+    if from_app and not judges.exists():
+        engine = opening.opened()
+        definitions: tuple[JudgeDefinition, ...] = ()
+        with connect.reading(engine) as session:
+            study_id = opening.find_study(session, study).id
+    else:
+        engine, study_id, definitions = chosen_judges(study, judges, judge, concurrency, max_cost, batch)
+
+    def described() -> dict[str, JudgeDefinition]:
+        with connect.reading(engine) as session:
+            return described_judges(session, session.get_one(tables.Study, study_id), api_base) if from_app else {}
+
     again = _resume(study, judges, batch)
     if wait:
-        _carry_out_requests(engine, study_id, definitions, limit, as_json, f"{again} --wait")
+        _carry_out_requests(engine, study_id, definitions, limit, as_json, f"{again} --wait", described)
     _work(engine, study_id, definitions, limit, as_json, again)
 
 
 def _carry_out_requests(
-    engine: Any, study_id: int, definitions: Sequence[JudgeDefinition], limit: int | None, as_json: bool, again: str
-) -> None:
-    """Plan each request, work on it, and mark it done however that ended; until interrupted."""
+    engine: Any, study_id: int, definitions: Sequence[JudgeDefinition], limit: int | None, as_json: bool, again: str,
+    described: Callable[[], dict[str, JudgeDefinition]],
+) -> None:  # fmt: skip
+    """Plan each request, work on it, and mark it done however that ended; until interrupted.
+
+    `described`: the judges of the app as they are at that moment; those of the file go before.
+    """
     from annotation.judges.planning.plan import plan_judges
     from annotation.judges.planning.requests import end_request, next_request, planned_judges
 
@@ -167,13 +191,14 @@ def _carry_out_requests(
             if ended.exit_code == 130:
                 raise
 
-    known = {definition.name: definition for definition in definitions}
-    if planned := planned_judges(engine, study_id, definitions):
+    own = {definition.name: definition for definition in definitions}
+    if planned := planned_judges(engine, study_id, tuple((described() | own).values())):
         work(planned)
     typer.echo("waiting for requests from the app; end with Ctrl-C", err=True)
     look_at = time.monotonic() + POLL_S
     while True:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # a run takes it over, and leaves it unset
+        known = described() | own
         request = next_request(engine, study_id, known)
         if request is None:
             time.sleep(WAIT_S)
@@ -203,7 +228,7 @@ def check(study: str = ONE, judges: Path = JUDGES, judge: list[str] = ONLY, as_j
 
     engine, study_id, definitions = chosen_judges(study, judges, judge)
     with connect.reading(engine) as session:
-        protocol = protocol_of(session.get_one(tables.Study, study_id))
+        protocol = opening.protocol_of(session.get_one(tables.Study, study_id))
     checks = check_judges(definitions, protocol)
     if as_json:
         print_json([asdict(check) for check in checks])

@@ -11,16 +11,12 @@ from streamlit.delta_generator import DeltaGenerator
 from annotation.errors import AnnotationError
 from annotation.people.principals import Principal, study_for
 from annotation.verdicts import labels_csv, load_verdicts
-from app.results import export_files, pack_files, sources, study_reports
-from app.results.shown_file import ShownFile, Source, calibrated_file
-from app.screens.look import advance
-from app.screens.report_page import answer, open_report, section, warnings_and_making
+from app.results import export_files, pack_files, shown_file, sources, study_reports
+from app.screens import look, report_page
 from app.settings import database
 from calibration.choosing.choice_words import short_sentence
 from db.connect import reading
-from exports.errors import ExportError
-from exports.page import methods_html, sources_of
-from exports.presets import PRESETS
+from exports import errors, page, presets
 from exports.words.methods import Methods, methods_paragraph
 from exports.words.sentences import headline
 
@@ -32,16 +28,16 @@ MADE = "export_made"  # (bundle or dataset, its archive or why there is none)
 BLIND = "labels.csv names systems, and can be downloaded once the study is closed or revealed."
 
 
-def show(source: Source) -> None:
+def show(source: shown_file.Source) -> None:
     """The downloads, then what the methods section will say."""
-    opened = open_report(source, "Nothing to print yet")
+    opened = report_page.open_report(source, "Nothing to print yet")
     if opened is None:
         return
     report = opened.report
-    answer(short_sentence(report.choice) if report.choice else headline(report), INSIDE)
-    name = source.name if isinstance(source, ShownFile) else _study(source)
+    report_page.answer(short_sentence(report.choice) if report.choice else headline(report), INSIDE)
+    name = source.name if isinstance(source, shown_file.ShownFile) else _study(source)
     asked = st.multiselect(
-        "Also the table of a published study, in its own form", PRESETS, key="presets", width=420,
+        "Also the table of a published study, in its own form", presets.PRESETS, key="presets", width=420,
         placeholder="None",
     )  # fmt: skip
     with st.container(horizontal=True, gap="medium"):
@@ -49,16 +45,16 @@ def show(source: Source) -> None:
             "Download the paper pack", partial(_pack, source, tuple(asked)), f"{name}-paper-pack.zip",
             "application/zip", type="primary", on_click="ignore", key="pack",
         )  # fmt: skip
-        if not isinstance(source, ShownFile):
+        if not isinstance(source, shown_file.ShownFile):
             st.download_button(
                 "Download labels.csv", partial(_labels, source), f"{name}-labels.csv", "text/csv",
                 disabled=not opened.names_systems, on_click="ignore", key="labels",
             )  # fmt: skip
-    section("" if opened.names_systems else f'<p class="c-soft">{BLIND}</p>')
-    _methods(methods_paragraph(report, sources.facts_about("" if isinstance(source, ShownFile) else name)))
+    report_page.section("" if opened.names_systems else f'<p class="c-soft">{BLIND}</p>')
+    _methods(methods_paragraph(report, sources.facts_about("" if isinstance(source, shown_file.ShownFile) else name)))
     root = report.plan_root
     plan = f" Root of the plan: <code>{escape(root)}</code>." if root else ""
-    section(
+    report_page.section(
         f"<h2>To let others check it</h2><p>Labels have the sha256 <code>{escape(report.labels.verdicts_sha256)}"
         f"</code>.{plan}</p><p>A bundle holds what a reviewer needs to compute every number again; a dataset what "
         "others need to use the labels.</p>"
@@ -66,8 +62,8 @@ def show(source: Source) -> None:
     if isinstance(source, Principal) and source.role == "admin":
         _to_check(source, name, tuple(asked), can_be_made=opened.names_systems)
     else:
-        section(f"<p><code>calipers export bundle {escape(name)} --out bundle</code></p>")
-    warnings_and_making(report, "Paper")
+        report_page.section(f"<p><code>calipers export bundle {escape(name)} --out bundle</code></p>")
+    report_page.warnings_and_making(report, "Paper")
 
 
 def _to_check(principal: Principal, name: str, presets: tuple[str, ...], *, can_be_made: bool) -> None:
@@ -80,7 +76,7 @@ def _to_check(principal: Principal, name: str, presets: tuple[str, ...], *, can_
                 st.session_state[MADE] = kind, _made(principal, name, kind, presets, license)
     kind, made = st.session_state.get(MADE, ("", b""))
     if isinstance(made, str):
-        section(f'<p class="c-red">{escape(made)}</p>')
+        report_page.section(f'<p class="c-red">{escape(made)}</p>')
     elif made:
         st.download_button(
             f"Download the {kind}", made, f"{name}-{kind}.zip", "application/zip", type="primary", on_click="ignore",
@@ -104,23 +100,23 @@ def _made(principal: Principal, name: str, kind: str, presets: tuple[str, ...], 
                     rater_id=principal.rater_id,
                 )  # fmt: skip
             return pack_files.zipped_folder(Path(folder))
-    except (AnnotationError, ExportError) as error:
+    except (AnnotationError, errors.ExportError) as error:
         return str(error)
     finally:
         bar.empty()
 
 
 def _advance(bar: DeltaGenerator, done: int, of: int, doing: str) -> None:
-    advance(bar, doing.capitalize(), done, of)
+    look.advance(bar, doing.capitalize(), done, of)
 
 
 def _methods(methods: Methods) -> None:
-    sources = "".join(f"<li>{escape(source)}</li>" for source in sources_of(methods.markdown))
+    sources = "".join(f"<li>{escape(source)}</li>" for source in page.sources_of(methods.markdown))
     asked = "".join(f"<li>{escape(sentence)}</li>" for sentence in methods.to_state)
     fold = f'<details class="c-fold"><summary>Sources</summary><ul class="c-notes">{sources}</ul></details>'
-    section(f"<h2>Methods</h2>{methods_html(methods.markdown)}{fold if sources else ''}")
+    report_page.section(f"<h2>Methods</h2>{page.methods_html(methods.markdown)}{fold if sources else ''}")
     if asked:
-        section(f'<h2>Left for you to state</h2><ul class="c-notes">{asked}</ul>')
+        report_page.section(f'<h2>Left for you to state</h2><ul class="c-notes">{asked}</ul>')
 
 
 def _study(principal: Principal) -> str:
@@ -128,8 +124,12 @@ def _study(principal: Principal) -> str:
         return study_for(session, principal, "evaluator").name
 
 
-def _pack(source: Source, presets: tuple[str, ...]) -> bytes:
-    found = calibrated_file(source) if isinstance(source, ShownFile) else study_reports.shown_report(database(), source)
+def _pack(source: shown_file.Source, presets: tuple[str, ...]) -> bytes:
+    found = (
+        shown_file.calibrated_file(source)
+        if isinstance(source, shown_file.ShownFile)
+        else study_reports.shown_report(database(), source)
+    )
     return pack_files.zipped_pack(found, presets)
 
 

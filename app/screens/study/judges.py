@@ -9,12 +9,10 @@ from annotation.facts.judge_facts import ImportedCost, imported_costs
 from annotation.judges.planning.requests import Forecast, can_be_asked, forecast, request_run
 from annotation.judges.reviewing import disagreements, inspecting, judge_standings
 from annotation.people.principals import Principal, study_for
-from app.results.computing import Orders
-from app.results.study_reports import label_version
-from app.screens import leaving, look, report_page
+from app.results import computing, study_reports
+from app.screens import leaving, look, report_page, waiting
 from app.screens.results.disagreements import sent_html
-from app.screens.study import judge_tables
-from app.screens.waiting import computed
+from app.screens.study import describing, judge_tables
 from app.settings import database
 from calibration.errors import CalibrationError
 from db.connect import reading, transaction
@@ -29,21 +27,27 @@ def show(principal: Principal, cookie: str) -> None:
     with reading(database()) as session:
         study = study_for(session, principal, "evaluator")
         report_page.study_head(study)
-        version, running = label_version(session, study), judge_standings.are_at_work(session, study)
+        version, running = study_reports.label_version(session, study), judge_standings.are_at_work(session, study)
         imported = imported_costs(session, study)
     try:
-        kept = computed("orders", principal, version, doing="Looking at both orders")
-        orders: dict[str, Orders] = kept.value if kept else {}
+        kept = waiting.computed("orders", principal, version, doing="Looking at both orders")
+        orders: dict[str, computing.Orders] = kept.value if kept else {}
     except (AnnotationError, CalibrationError) as error:
         orders = {}
         st.html(f'<div class="c-page"><p class="c-soft">Nothing to say about the order: {escape(error.text)}</p></div>')
     st.fragment(draw_now, run_every=EVERY_S if running else None)(principal, cookie, orders, imported, running)
     ask(principal)
+    if principal.role == "admin":
+        describing.show(principal)
     read_prompts(principal)
 
 
 def draw_now(
-    principal: Principal, cookie: str, orders: dict[str, Orders], imported: dict[str, ImportedCost], running: bool
+    principal: Principal,
+    cookie: str,
+    orders: dict[str, computing.Orders],
+    imported: dict[str, ImportedCost],
+    running: bool,
 ) -> None:
     """The part that draws itself again. `running`: calls were open when the whole page was drawn."""
     with reading(database()) as session:
@@ -52,7 +56,7 @@ def draw_now(
     if not runs.standings:
         report_page.empty(
             "No judge has run yet",
-            "<p>Describe the models in judges.toml, then run</p>"
+            "<p>Describe models below, or in judges.toml, then run</p>"
             f"<p><code>calipers judge run {escape(runs.study)} --judges judges.toml</code></p>",
         )
         return

@@ -56,7 +56,8 @@ ALONE = (
         "calipers pairs --design FILE, --design active, --strata",
         "a list is a file of yours; draws read judges' answers",
     ),
-    ("calipers judge", "judges.toml and the keys are on the machine that asks, and the worker runs there"),
+    ("calipers judge resume --wait --from-app", "the keys are on the machine that asks, and the worker runs there"),
+    ("judges that are code or have a prompt of their own", "they are files of the machine that asks"),
     ("calipers packet, import ballots", "packets hold a person's secret, and leave the server by hand"),
     ("calipers backup, restore, doctor, serve", "they are of the whole database, not of one study"),
 )

@@ -9,10 +9,9 @@ from sqlalchemy import orm
 from annotation import errors, protocol, studies
 from annotation.participation import own_studies
 from annotation.people.principals import Principal, study_for
-from app import progress, setting_up
+from app import progress, setting_up, settings
 from app.results.reporting import settings_of
 from app.screens import look, report_page
-from app.settings import database
 from db import connect
 from plain.counting import counted
 
@@ -28,7 +27,7 @@ def show(principal: Principal, cookie: str) -> None:
     """The studies of this person, those put away last; then, for an owner, how to make one."""
     look.style()
     st.html(f"<style>{CSS}</style>")
-    with connect.reading(database()) as session:
+    with connect.reading(settings.database()) as session:
         places = own_studies.own_places(session, principal)
         lines = [(place, *_line(session, place), own_studies.is_archived(session, place.study_id)) for place in places]
         texts = {name: text for _, name, _, text, _ in lines}
@@ -61,7 +60,7 @@ def _row(principal: Principal, cookie: str, place: Principal, name: str, told: s
         if is_here:
             st.html('<p class="c-line"><small>this one</small></p>', width="content")
             if place.role == "admin" and st.button("Bring back" if is_away else "Put away", key="study_away"):
-                with connect.transaction(database()) as session:
+                with connect.transaction(settings.database()) as session:
                     own_studies.set_archived(session, principal, not is_away)
                 st.rerun()
         elif st.button("Go there", key=f"study_go_{place.study_id}"):
@@ -69,7 +68,7 @@ def _row(principal: Principal, cookie: str, place: Principal, name: str, told: s
 
 
 def _go(principal: Principal, cookie: str, study_id: int) -> None:
-    with connect.transaction(database()) as session:
+    with connect.transaction(settings.database()) as session:
         own_studies.go_to(session, principal, cookie, study_id)
     st.rerun()
 
@@ -92,7 +91,7 @@ def _make(principal: Principal, cookie: str, texts: dict[str, str]) -> None:
     text = edit_protocol(TEXT)
     if text is not None and st.button("Make it", key="study_make", type="primary", disabled=not name):
         try:
-            with connect.transaction(database()) as session:
+            with connect.transaction(settings.database()) as session:
                 made = own_studies.make_study(session, principal, name, text, int(seed)).id
         except errors.AnnotationError as error:
             report_page.section(f'<p class="c-red">{escape(error.text)}</p>')
@@ -102,14 +101,14 @@ def _make(principal: Principal, cookie: str, texts: dict[str, str]) -> None:
 
 def change(principal: Principal) -> None:
     """The study's own protocol, to be brought to another version."""
-    with connect.reading(database()) as session:
+    with connect.reading(settings.database()) as session:
         own = study_for(session, principal, "admin").protocol_text
     st.session_state.setdefault(OWN_TEXT, own)
     text = edit_protocol(OWN_TEXT)
     if text in (None, own) or not st.button("Take this protocol", key="protocol_take", type="primary"):
         return
     try:
-        with connect.transaction(database()) as session:
+        with connect.transaction(settings.database()) as session:
             own_studies.change_protocol(session, principal, str(text))
     except errors.AnnotationError as error:
         report_page.section(f'<p class="c-red">{escape(error.text)}</p>')

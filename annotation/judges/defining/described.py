@@ -1,0 +1,58 @@
+"""Judges that an admin describes in the browser: models alone, and nothing that reads, runs or sends elsewhere on the
+machine of a worker, which holds keys that are not the admin's.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from annotation.errors import AnnotationError
+from annotation.files.decoding import read_toml
+from annotation.judges.defining.judge_file import PROMPTS, JudgeDefinition, parse_judges
+from annotation.protocol import Protocol
+
+SOURCE = "judges"
+KEYS = (
+    "name", "model", "api_base", "api_key_env", "params", "prompt", "price", "rpm", "tpm", "structured", "max_cost",
+    "order", "first_report", "batching", "items_per_call", "repeats", "concurrency", "timeout_s", "max_output_tokens",
+)  # fmt: skip
+# others name files, credentials or hosts to litellm
+PARAMS = ("temperature", "top_p", "top_k", "seed", "reasoning_effort", "frequency_penalty", "presence_penalty")
+KEY_NAME = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY")  # no other variable of a worker is sent to anybody
+
+
+def parse_described(text: str, protocol: Protocol, bases: Collection[str] | None = None) -> tuple[JudgeDefinition, ...]:
+    """The judges in `text`. Raises AnnotationError `bad_judges` naming judge, key and remedy.
+
+    `bases`: the addresses that a worker's owner lets them ask beside their providers'; None where no worker reads them.
+    """
+    try:
+        raw = read_toml(text)
+    except ValueError as error:
+        raise AnnotationError("bad_judges", f"{SOURCE}: not TOML: {error}; correct that place") from None
+    for problem in _problems(raw, bases):
+        raise AnnotationError("bad_judges", f"{SOURCE}: {problem}")
+    found = parse_judges(text, protocol, SOURCE)
+    if open_ended := next((judge.name for judge in found if judge.max_cost is None), None):
+        raise AnnotationError("bad_judges", f"{SOURCE}: judge {open_ended!r}: say its budget, such as max_cost = 5.0")
+    return found
+
+
+def _problems(raw: Mapping[str, Any], bases: Collection[str] | None) -> Iterator[str]:
+    yield from (
+        f"{key}: only [defaults] and [[judge]] are described here" for key in raw if key not in ("defaults", "judge")
+    )
+    tables = [raw.get("defaults"), *(raw["judge"] if isinstance(raw.get("judge"), list) else [])]
+    for table in (one for one in tables if isinstance(one, dict)):
+        place = f"judge {table.get('name', 'defaults')!r:.60}"
+        elsewhere = "describe it in judges.toml of the machine that asks"
+        yield from (f"{place}: {key} is no setting of a model; {elsewhere}" for key in table if key not in KEYS)
+        if table.get("prompt", PROMPTS[0]) not in PROMPTS:
+            yield f"{place}: a prompt of one's own is a file; choose one of {', '.join(PROMPTS)}, or {elsewhere}"
+        params = table.get("params", {})
+        strange = [name for name in params if name not in PARAMS] if isinstance(params, dict) else []
+        yield from (f"{place}: params.{name} is not sent from here; use {', '.join(PARAMS)}" for name in strange)
+        if not KEY_NAME.fullmatch(str(table.get("api_key_env", "AN_API_KEY"))):
+            yield f"{place}: api_key_env is the name of a variable that ends in _API_KEY, such as OPENAI_API_KEY"
+        if bases is not None and table.get("api_base") not in (None, *bases):
+            yield f"{place}: this worker asks no such api_base; its owner allows one with --api-base"

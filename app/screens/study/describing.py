@@ -1,0 +1,105 @@
+"""Judges described in the browser: a model with its price, a budget, the name of a key, and its prompt to read."""
+
+import json
+import subprocess
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from annotation import errors, studies
+from annotation.judges.defining.described import parse_described
+from annotation.judges.planning import previewing, requests
+from annotation.people.principals import Principal, study_for
+from app.screens import report_page
+from app.settings import database
+from calipers.own_folders import command_of
+from db.connect import reading, transaction
+
+TEXT = "judges_text"
+TOLD = (
+    "A worker that was started with <code>--wait --from-app</code> asks them, with the keys of its own machine: a key "
+    "is named here, never written."
+)
+
+
+def show(principal: Principal) -> None:
+    """Add a model, change the text, keep it; then read what the first of them would be asked."""
+    with reading(database()) as session:
+        study = study_for(session, principal, "admin")
+        kept, protocol = requests.kept_text(session, study), studies.protocol_of(study)
+    st.session_state.setdefault(TEXT, kept)
+    report_page.section(f'<h2>Describe judges</h2><p class="c-soft">{TOLD}</p>')
+    _add()
+    text = st.text_area("Judges, as TOML; a change counts once you leave the field", key=TEXT, height=220)
+    if not text.strip():
+        return
+    try:
+        described = parse_described(text, protocol)
+    except errors.AnnotationError as error:
+        report_page.section(f'<p class="c-red">{escape(error.text)}</p>')
+        return
+    if text != kept and st.button("Keep these judges", key="judges_keep", type="primary"):
+        with transaction(database()) as session:
+            requests.keep_judges(session, principal, text)
+        st.rerun()
+    named = {judge.name: judge for judge in described}
+    chosen = st.selectbox("Read what it would be asked", list(named), index=None, key="judges_preview", width=320)
+    if chosen is not None:
+        try:
+            with reading(database()) as session:
+                made = previewing.preview(session, study_for(session, principal, "admin"), named[chosen])
+        except errors.AnnotationError as error:
+            report_page.section(f'<p class="c-red">{escape(error.text)}</p>')
+            return
+        told = "".join(
+            f'<h3>{one["role"]}</h3><pre class="c-raw" tabindex="0" role="region" aria-label="{one["role"]}">'
+            f"{escape(str(one['content']))}</pre>"
+            for one in made.messages
+        )
+        report_page.section(
+            f'<p class="c-soft">About {escape(made.item)}, some {made.characters // 4:,} tokens.</p>{told}'
+        )
+
+
+def _add() -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        known = _models()
+        model = st.selectbox(
+            "A model of litellm's list, USD per million tokens", list(known), index=None, key="judges_model", width=460,
+            format_func=lambda name: f"{name} · {priced(known[name])}", placeholder="Type a part of its name",
+        )  # fmt: skip
+        budget = st.number_input("Budget, USD", 0.01, 100_000.0, 5.0, key="judges_budget", width=140)
+        st.button(
+            "Add it", key="judges_add", disabled=model is None, on_click=_added, args=(model and known[model], budget)
+        )
+
+
+def _added(model: dict[str, Any], budget: float) -> None:
+    st.session_state[TEXT] = f"{st.session_state[TEXT].rstrip()}\n\n{as_toml(model, budget)}".lstrip()
+
+
+def as_toml(model: dict[str, Any], budget: float) -> str:
+    """One [[judge]] of this model, with the key that its provider's own documentation names."""
+    name = model["model"].rpartition("/")[2]
+    price = model["price"]
+    lines = [
+        f"name = {json.dumps(name)}", f"model = {json.dumps(model['model'])}",
+        f"api_key_env = {json.dumps(model['provider'].split('_')[0].upper() + '_API_KEY')}", f"max_cost = {budget}",
+    ]  # fmt: skip
+    lines += [f"price = {{input = {price['input']}, output = {price['output']}}}"] if price else []
+    return "\n".join(["[[judge]]", *lines, ""])
+
+
+def priced(model: dict[str, Any]) -> str:
+    """`0.15 read, 0.6 written`."""
+    price = model["price"]
+    return f"{price['input']:g} read, {price['output']:g} written" if price else "no price known"
+
+
+@st.cache_data(show_spinner="Reading litellm's list…")
+def _models() -> dict[str, dict[str, Any]]:
+    """By name, the cheapest first. In a process of its own: the library is larger than the app."""
+    command = command_of("app.command_line", "judge", "models", "--limit", "0", "--json")
+    listed = subprocess.run(command, capture_output=True, check=True).stdout
+    return {one["model"]: one for one in json.loads(listed)}

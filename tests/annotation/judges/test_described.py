@@ -1,0 +1,69 @@
+"""Judges described in the browser: models alone, and nothing that reads, runs or sends elsewhere on a worker's machine."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import Engine
+
+from annotation.errors import AnnotationError
+from annotation.judges.defining.described import parse_described
+from annotation.judges.planning.requests import can_be_asked, described_judges, forecast, keep_judges
+from annotation.people.principals import local_admin
+from annotation.protocol import parse_protocol
+from db.connect import reading, transaction
+from db.tables import Study
+from tests.annotation.judges import judged_study
+
+MODEL = '[[judge]]\nname = "mini"\nmodel = "openai/gpt-4o-mini"\nmax_cost = 2.0\nprice = {input = 0.15, output = 0.6}\n'
+BASE = "http://127.0.0.1:9/v1"
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ('python = "os:system"', "python is no setting of a model"),
+        ('command = "sh -c id"', "command is no setting of a model"),
+        ('url = "http://169.254.169.254/"', "url is no setting of a model"),
+        ('system = "/etc/passwd"', "system is no setting of a model"),
+        ('prompt = "/etc/passwd"', "a prompt of one's own is a file"),
+        ('folder = "/"', "folder is no setting of a model"),
+        ('api_base = "https://evil.example/v1"', "this worker asks no such api_base"),
+        ('api_key_env = "CALIPERS_ADMIN_TOKEN"', "ends in _API_KEY"),
+        ('params = {vertex_credentials = "/etc/passwd"}', "params.vertex_credentials is not sent from here"),
+        ('params = {extra_headers = {X = "1"}}', "params.extra_headers is not sent from here"),
+    ],
+)
+@pytest.mark.parametrize("place", ["judge", "defaults"])
+def test_what_reaches_into_a_workers_machine_is_refused_by_its_key(line: str, says: str, place: str) -> None:
+    text = MODEL + line if place == "judge" else f"[defaults]\n{line}\n{MODEL}"
+    with pytest.raises(AnnotationError, match=says):
+        parse_described(text, parse_protocol(judged_study.protocol_text()), (BASE,))
+
+
+def test_a_budget_is_asked_for_and_a_workers_owner_allows_an_address() -> None:
+    protocol = parse_protocol(judged_study.protocol_text())
+    with pytest.raises(AnnotationError, match="say its budget"):
+        parse_described(MODEL.replace("max_cost = 2.0\n", ""), protocol)
+    (judge,) = parse_described(f'{MODEL}api_base = "{BASE}"\n', protocol, (BASE,))
+    assert (judge.api_base, judge.max_cost) == (BASE, 2.0)
+
+
+def test_a_judge_that_is_kept_can_be_asked_for_with_its_price_and_is_gone_from_a_worker_that_may_not(
+    engine: Engine,
+) -> None:
+    study_id = judged_study.make_study(engine, 2)
+    with transaction(engine) as session:
+        admin = local_admin(session.get_one(Study, study_id))
+        with pytest.raises(AnnotationError, match="no setting of a model"):
+            keep_judges(session, admin, MODEL + 'command = "id"')
+        assert can_be_asked(session, admin) == ()
+        keep_judges(session, admin, f'{MODEL}api_base = "{BASE}"\n')
+    with reading(engine) as session:
+        study = session.get_one(Study, study_id)
+        assert can_be_asked(session, admin) == ("mini",)
+        assert list(described_judges(session, study, [BASE])) == ["mini"]
+        assert described_judges(session, study, []) == {}
+    expected = forecast(engine, admin, "mini")
+    assert (expected.spent, expected.max_cost, expected.waiting) == (0.0, 2.0, 0)
+    assert expected.new > 0
+    assert (expected.estimate.worst or 0) > 0

@@ -215,8 +215,10 @@ def read_part_probes(part: Part, protocol: Protocol, folder: Path, tree: Path) -
         (one / part.sources for one in (folder, tree) if part.sources and (one / part.sources).is_dir()), None
     )
     answers = protocol.answers
+    # pages that a study fetched and never published: its judge's answers about the claims count without them
+    context = "report" if part.sources and sources is None else answers.context
     options = ProbeOptions(
-        kind=answers.probe or "", context=answers.context, answers=tuple(label.id for label in answers.labels),
+        kind=answers.probe or "", context=context, answers=tuple(label.id for label in answers.labels),
         sources=sources,
     )  # fmt: skip
     parsed = layouts.PROBE_LAYOUTS[part.probes].read(root if part.probes_from != (".",) else tree, options)

@@ -106,7 +106,10 @@ def test_a_wrong_or_half_folder_is_refused_in_one_sentence_that_says_what_is_mis
 @pytest.mark.slow
 def test_the_gyms_people_judges_and_claims_meet_in_its_table_3(desk: Desk) -> None:
     gym_tree(desk.folder / "clone")
+    (desk.folder / "clone/pages").rename(desk.folder / "never-published")
     found = reproduced(desk, "deepresearchgym")
+    assert found["Table 3: judge and people, κ of citation precision"]["rests_on"] == "public files"
+    assert found[next(what for what in found if "contradiction rate" in what)]["rests_on"] == "public files"
     recall = found["system scores: KPR of GPT-Researcher, commercial search (%)"]
     assert recall["ours"]["value"] == pytest.approx(100 * (2 / 3 + 1 / 3 + 1 + 2 / 3 + 1 / 3 + 2 / 3) / 6)
     assert recall["standing"] == "differs by +.50, within our interval"

@@ -18,7 +18,8 @@ class Shell {
       { type: "button", class: "skip", onclick: () => this.page.form.focusChoices() },
       tell("page.skip_link"),
     );
-    const body = (this.body = make("main", { class: "body" }, this.reading, this.form, this.message));
+    // Streamlit's page has a main already, a packet none
+    const body = (this.body = make(parent === document.body ? "main" : "div", { class: "body" }, this.reading, this.form, this.message));
     this.root = make(
       "dialog",
       {

@@ -32,8 +32,8 @@ class CriteriaList {
       ? [make("span", { class: "category" }, category), " ", subcategory]
       : [category || tell("list.criteria")];
     const node = make(
-      "section",
-      { class: "group", "aria-label": name },
+      "div",
+      { class: "group", role: "group", "aria-label": name },
       make("h3", {}, make("span", { class: "group-name" }, ...words), tally),
       items,
     );

@@ -10,8 +10,8 @@ class PinnedProbe {
     const words = make("div", {}, make("h2", {}, name), make("p", { lang: language, dir }, text));
     this.root = make(
       "section",
-      { class: "probe", "aria-label": name },
-      make("div", { class: "probe-text", tabindex: 0 }, words),
+      { class: "probe" },
+      make("div", { class: "probe-text", role: "region", "aria-label": name, tabindex: 0 }, words),
     );
   }
 

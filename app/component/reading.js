@@ -96,7 +96,8 @@ class Reading {
     const scrolled = make("i", { class: "scrolled", "aria-hidden": "true" });
     const read = make("span", { dir: "ltr", title: tell("pane.read") });
     const said = make("span", { role: "status" });
-    const node = make("div", { class: "pane", role: "region", "aria-label": paneLabel(name), tabindex: 0 }, report);
+    const title = make("h2", { class: "unseen" }, paneLabel(name)); // the report's own begin at h3
+    const node = make("div", { class: "pane", role: "region", "aria-label": paneLabel(name), tabindex: 0 }, title, report);
     const frame = make(
       "div",
       { class: "side", "data-side": side },

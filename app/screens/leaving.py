@@ -26,7 +26,7 @@ def show() -> None:
     back = st.session_state.get(DECLINED)
     way = f"<p>{link_back(words, back)}</p>" if isinstance(back, str) else ""
     text = words.tell(f"{key}_text")
-    st.html(f'<main class="c-empty" {attributes(words)}><h1>{words.tell(key)}</h1><p>{text}</p>{way}</main>')
+    st.html(f'<div class="c-empty" {attributes(words)}><h1>{words.tell(key)}</h1><p>{text}</p>{way}</div>')
     st.html(f"<style>{CSS}</style>")
     if known := providers():
         with st.container(key="doors", horizontal=True):
@@ -81,7 +81,7 @@ def show_log_out(principal: principals.Principal, cookie: str) -> None:
     st.html(f"<style>{CSS}{ALONE if labels else ''}</style>")
     back = f'<a href="/my_work" target="_self">{words.tell("screens.my_work.back")}</a>'
     theirs = f'<p class="c-soft">{tell("unsaved")}</p><p>{back}</p>' if labels else ""
-    st.html(f'<main class="c-empty" {attributes(words)}><h1>{tell("title")}</h1><p>{tell("text")}</p>{theirs}</main>')
+    st.html(f'<div class="c-empty" {attributes(words)}><h1>{tell("title")}</h1><p>{tell("text")}</p>{theirs}</div>')
     with st.container(key="doors", horizontal=True):
         st.button(tell("here"), key="here", on_click=_leave, args=(cookie, False))
         st.button(tell("everywhere"), key="everywhere", on_click=_leave, args=(cookie, True))

@@ -83,7 +83,7 @@ def empty(title: str, html: str) -> None:
 def answer(sentence: str, *more: str) -> None:
     """The page's answer; `more`: what must be right under it."""
     below = "".join(f'<p class="c-soft">{escape(text)}</p>' for text in more if text)
-    st.html(f'<div class="c-page"><p class="c-answer">{escape(sentence)}</p>{below}</div>')
+    st.html(f'<div class="c-page"><h2 class="c-answer">{escape(sentence)}</h2>{below}</div>')
 
 
 def section(html: str) -> None:

@@ -108,4 +108,4 @@ def show(error: errors.DatabaseError) -> None:
     what = words.tell("screens.trouble.disk_full" if isinstance(error, errors.DiskFull) else "screens.trouble.no_data")
     text = words.tell("screens.trouble.text", error=error_id)
     look.style()
-    st.html(f'<main class="c-empty" {look.attributes(words)}><h1>{what}</h1><p>{text}</p></main>')
+    st.html(f'<div class="c-empty" {look.attributes(words)}><h1>{what}</h1><p>{text}</p></div>')

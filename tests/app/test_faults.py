@@ -251,7 +251,7 @@ def test_a_page_without_its_database_says_what_becomes_of_the_text(
     settings.cache_clear()
     database.cache_clear()
     assert not screen.exception
-    (shown,) = (block.proto.body for block in screen.get("html") if "<main" in block.proto.body)
+    (shown,) = (block.proto.body for block in screen.get("html") if 'class="c-empty"' in block.proto.body)
     assert said in shown
     assert "What you typed is kept in this browser and will be sent." in shown
     error_id = shown.split("error ")[1].split(".")[0]

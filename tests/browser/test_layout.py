@@ -136,6 +136,31 @@ def test_all_39_criteria_are_reached_and_each_is_whole_on_screen(sized: tuple[Pa
     assert page.locator(".form").evaluate(cut) == ["whole"] * 39
 
 
+@pytest.mark.parametrize(
+    ("width", "height"), [(390, 700), (820, 1180), (1024, 768), (1440, 900), (1920, 1080), (2560, 1440)]
+)
+def test_at_every_size_each_question_is_on_screen_with_its_answers_and_what_is_pressed_is_large_enough(
+    reader: Page, width: int, height: int
+) -> None:
+    reader.set_viewport_size({"width": width, "height": height})
+    layout = "right" if width >= 1280 else "dock" if width >= 900 else "single"
+    expect(reader.locator(".calipers")).to_have_attribute("data-layout", layout)
+    wrong = """root => {
+        const box = (one) => one.getBoundingClientRect();
+        const outside = [...root.querySelectorAll('.list .row')].flatMap((row) => {
+            row.click();
+            return ['.question.open h2', '.question.open p', '[role=radio]:last-child', '.boxes textarea:not([hidden])', '.submit']
+                .filter((name) => { const { top, bottom, right } = box(root.querySelector(name)); return top < 0 || bottom > innerHeight + 1 || right > innerWidth + 1; })
+                .map((name) => `${row.title}: ${name}`);
+        });
+        const small = [...root.querySelectorAll('button:not(.skip), a, textarea, [role=radio]')]
+            .filter((one) => one.checkVisibility({ visibilityProperty: true }) && Math.min(box(one).width, box(one).height) < 24)
+            .map((one) => `small: ${one.className}`);
+        return [...outside, ...small];
+    }"""
+    assert reader.locator(".calipers").evaluate(wrong) == []
+
+
 def test_the_header_is_one_line_and_nothing_is_wider_than_the_window(sized: tuple[Page, int, int]) -> None:
     page, width, _ = sized
     header = page.locator(".header").bounding_box()

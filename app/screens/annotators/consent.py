@@ -87,10 +87,10 @@ def page_html(consent: Consent) -> str:
     time = escape(how_time_counts(words, consent.idle_s, consent.pay.rate, consent.pay.currency))
     return (
         f'<div class="c-page" {look.attributes(words)}><header class="w-head"><h1>{title}</h1>'
-        f'<span class="w-study" {theirs}>{escape(consent.title)}</span>{simulated}</header><main class="g-main">'
+        f'<span class="w-study" {theirs}>{escape(consent.title)}</span>{simulated}</header><div class="g-main">'
         f'<p class="c-answer">{opening}</p>{note}{back}'
         f'<h2>{tell("what_you_do")}</h2><div class="g-text" {theirs}><p>{escape(consent.task)}</p>'
-        f"{render_report(consent.guidance)}</div>{text}<h2>{tell('time_and_pay')}</h2><p>{time}</p></main></div>"
+        f"{render_report(consent.guidance)}</div>{text}<h2>{tell('time_and_pay')}</h2><p>{time}</p></div></div>"
     )
 
 

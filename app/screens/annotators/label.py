@@ -101,7 +101,7 @@ def page_html(state: TrainingState, words: Texts, *, is_sent_back: bool = False)
     link = f'<a href="/my_work" target="_self">{words.tell("screens.my_work.title")}</a>'
     mine = tell("answers_there", link=link)
     back = f"<p>{link_back(words)}</p>" if is_sent_back else ""
-    return f'<main class="c-empty" {attributes(words)}><h1>{title}</h1><p>{text}</p>{back}<p>{mine}</p></main>'
+    return f'<div class="c-empty" {attributes(words)}><h1>{title}</h1><p>{text}</p>{back}<p>{mine}</p></div>'
 
 
 def _said(words: Texts, key: str, **values: object) -> str:

@@ -48,6 +48,7 @@ CSS = """
 .w-main .c-table { width: 100%; }
 .w-main .c-table th { border-bottom-color: var(--c-line); }
 .w-main .c-table td { vertical-align: top; }
+.w-main .c-table th:last-child { font-size: 0; } /* its links say it too */
 .w-main .c-table :is(th, td):is(:nth-child(2), :last-child) { text-align: start; }
 .w-main .c-table :is(th, td):last-child { padding-inline-end: 0; width: 1%; }
 .w-main .c-table td:first-child { width: 55%; min-width: 13rem; white-space: normal; padding-inline-end: 24px; }
@@ -186,7 +187,7 @@ def _table(work: OwnWork, words: Texts, find: str, first: str) -> str:
     if not work.items:
         return ""
     tell = partial(_mine, words)
-    heads = (*map(tell, ("topic", "state", "answered", "active", "submitted_at")), "")
+    heads = tuple(map(tell, ("topic", "state", "answered", "active", "submitted_at", "open")))
     items = look.matching(work.items, lambda item: item.topic, find)
     at = look.start(int(first[:9]) - 1 if first.isascii() and first.isdigit() else 0, len(items))
     rows = (_row(item, words) for item in items[at : at + look.PAGE])

@@ -172,5 +172,7 @@ def plot_html(figure: figures.Figure | None, shows: str) -> str:
         f'<img src="data:image/svg+xml;base64,{picture}" alt="{escape(shows)}" '
         f'style="width: {width}px; min-width: {round(SMALLEST * width)}px">'
     )
-    scrolls = f'<div class="c-scroll" tabindex="0" role="group" aria-label="Figure">{drawn}</div>'  # in a narrow window
+    scrolls = (
+        f'<div class="c-scroll" tabindex="0" role="region" aria-label="Figure">{drawn}</div>'  # in a narrow window
+    )
     return f'<figure class="c-plot"><p>{escape(shows)}</p>{scrolls}<figcaption>{caption}</figcaption></figure>'

@@ -78,8 +78,7 @@ def bring_in(
     is kept with the import; `folder`: where the pictures that reports name may lie. `dry_run`: everything is checked,
     and nothing stays.
     """
-    with transaction(engine) as session:
-        write.keep_key(session, principal)
+    write.keep_key(engine, principal)
     with reading(engine) as session:
         write.refuse_reports(
             session, principal, parsed, allow_empty=asked.allow_empty, allow_missing=asked.allow_missing,

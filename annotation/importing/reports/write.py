@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from annotation import errors, studies
@@ -23,6 +23,7 @@ from annotation.planning import draws, plan_root, planned_items
 from annotation.protocol import Protocol
 from annotation.shown_texts.prepare import Prepared, flagged_figures, prepare_report
 from annotation.texts.figures import figure_names
+from db.connect import reading, transaction
 from db.tables import Criterion, Import, Report, Study, System, Topic
 from db.types import now
 
@@ -99,11 +100,13 @@ def refuse_reports(
     )
 
 
-def keep_key(session: Session, principal: Principal) -> None:
+def keep_key(engine: Engine, principal: Principal) -> None:
     """Make what names the pictures of a study that shows them, before `prepare_all`, which may not write."""
-    study = study_for(session, principal, "admin")
-    if studies.protocol_of(study).reports.images == "show":
-        kept.naming_key(session, study)
+    with reading(engine) as session:
+        is_needed = studies.protocol_of(study_for(session, principal, "admin")).reports.images == "show"
+    if is_needed:
+        with transaction(engine) as session:
+            kept.naming_key(session, study_for(session, principal, "admin"))
 
 
 def prepare_all(

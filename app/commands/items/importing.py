@@ -344,11 +344,11 @@ def import_evidence(
     with ending(as_json):
         refuse_ways_out(path)
         engine = opened()
-        with transaction(engine) as session:
-            keep_key(session, local_admin(find_study(session, study)))
+        with reading(engine) as session:
+            admin = local_admin(find_study(session, study))
+        keep_key(engine, admin)
         with reading(engine) as session, progress_bar("preparing evidence") as advance:
             row = find_study(session, study)
-            admin = local_admin(row)
             parsed = read_evidence(path, topics_to_show(session, row), leave_out, encoding)
             refuse_reports(session, admin, parsed, allow_empty=True, allow_missing=True, new_version=new_version)
             ready = prepare_all(session, admin, parsed, advance, path)

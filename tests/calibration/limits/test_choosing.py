@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from calibration.choosing import (
     above,
@@ -227,18 +228,15 @@ def test_no_number_of_topics_shows_a_gap_of_the_margin_to_be_smaller(gap: float,
     assert (needed.clusters is not None) == known
 
 
-@pytest.mark.parametrize(("most", "known"), [(0, True), (-1, False)])
-def test_more_clusters_than_any_study_has_are_no_advice(
-    most: int, known: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("exact", "clusters"), [(999_999.5, 1_000_000), (1_000_000.5, None)])
+def test_more_than_a_million_clusters_are_no_advice(
+    exact: float, clusters: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found: Any = Made(value=0.0, clusters=30, low=-0.3, high=0.3)
-    needed = looking._needed_once(found, PLAN)
+    both = stats.norm.ppf(PLAN.level) + stats.norm.ppf(PLAN.power)
+    monkeypatch.setattr(looking, "effect_of", lambda *_: both / math.sqrt(exact))
+    needed = looking._needed_once(Made(value=0.0), PLAN)
     assert needed is not None
-    assert needed.clusters is not None
-    monkeypatch.setattr("calibration.inference.deciding.MOST", needed.clusters + most)
-    again = looking._needed_once(found, PLAN)
-    assert again is not None
-    assert (again.clusters, again.note) == ((needed.clusters, "") if known else (None, "too_many"))
+    assert (needed.clusters, needed.note) == (clusters, "" if clusters else "too_many")
 
 
 @pytest.mark.parametrize(("below", "early"), [(0.0, False), (1e-9, True)])

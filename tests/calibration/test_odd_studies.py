@@ -54,7 +54,7 @@ def test_one_cluster_rules_no_judge_out(judge: str) -> None:
 
 @pytest.mark.parametrize("margin", [0.0, 1.0, 5.0])
 def test_a_margin_in_points_is_refused(margin: float) -> None:
-    with pytest.raises(CalibrationError, match="a share between 0 and 1"):
+    with pytest.raises(CalibrationError, match="a share of labels between 0 and 1"):
         CalibrationSettings(margin=margin)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,11 +67,16 @@ class Cast:
         assert principal is not None
         return principal
 
-    def tried(self, call: Callable[[Session], Any]) -> str:
-        """`ok`, `none`, `no` (forbidden), `404` (not found), or what else refused it. Nothing stays of the call."""
+    def tried(
+        self, call: Callable[[Session], Any], within: Callable[[Engine], AbstractContextManager[Session]] = transaction
+    ) -> str:
+        """`ok`, `none`, `no` (forbidden), `404` (not found), or what else refused it. Nothing stays of the call.
+
+        `within`: `reading` for what writes by transactions of its own, which would wait for this one.
+        """
         said = "ok"
         try:
-            with transaction(self.engine) as session:
+            with within(self.engine) as session:
                 try:
                     result = call(session)
                     said = "none" if result is None else "ok"

@@ -56,11 +56,23 @@ def encoded(original: bytes) -> Picture:
 def _on_white(opened: Image.Image) -> Image.Image:
     """Its pixels the way up they are looked at; what is transparent is paper, in a dark room too."""
     ImageOps.exif_transpose(opened, in_place=True)
-    picture = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
+    picture = _in_bytes(opened).convert("RGBA" if opened.has_transparency_data else "RGB")
     picture.thumbnail((WIDEST, HIGHEST))
     paper = Image.new("RGB", picture.size, "white")
     paper.paste(picture, mask=picture if picture.mode == "RGBA" else None)
     return paper
+
+
+def _in_bytes(opened: Image.Image) -> Image.Image:
+    """Its grey of 16 bits as one of 8, since Pillow's own way makes everything above 255 white.
+
+    Raises ValueError for whole numbers of 32 bits and for fractions, of which no file says how much is white.
+    """
+    if opened.mode in ("I", "F"):
+        raise ValueError(opened.mode)
+    if not opened.mode.startswith("I;16"):
+        return opened
+    return opened.convert("I").point(lambda level: level / 256).convert("L")
 
 
 def from_data(address: str) -> bytes:

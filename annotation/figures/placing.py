@@ -14,6 +14,7 @@ from annotation.documents.document_tree import FIGURE
 from annotation.documents.reading import PACKED
 from annotation.errors import FigureError
 from annotation.figures.encoding import MOST_BYTES, NO_PICTURE, Picture, encoded, from_data
+from annotation.files.archives import DAMAGED
 from annotation.texts import figures, spans
 from plain.counting import counted
 
@@ -122,7 +123,7 @@ def _unpacked(original: bytes, address: str) -> bytes:
             if part is None or part.file_size > MOST_BYTES:
                 raise FigureError(NO_PICTURE)
             return packed.read(part)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError):
+    except DAMAGED:
         raise FigureError(NO_PICTURE) from None
 
 

@@ -12,6 +12,7 @@ from annotation.errors import ImportingError
 # more files than this, or more bytes and many times its own, are no archive but a bomb
 MOST_FILES, SMALL, MOST_TIMES = 10_000, 100_000_000, 100
 UNFIT = re.compile(r"[\\\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+DAMAGED = (OSError, BadZipFile, RuntimeError, EOFError, ValueError, zlib.error, lzma.LZMAError)  # of reading a .zip
 FOR_MAC = "__MACOSX"  # what macOS packs beside the files
 
 
@@ -24,7 +25,7 @@ def unpack(archive: Path, into: Path) -> None:
             if len(entries) > MOST_FILES or size > max(SMALL, MOST_TIMES * archive.stat().st_size):
                 raise BadZipFile(f"{len(entries):,} files of {size:,} bytes; unpack it yourself if you trust it")
             packed.extractall(into)
-    except (OSError, BadZipFile, RuntimeError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
+    except DAMAGED as error:
         raise ImportingError(str(error)) from None
 
 

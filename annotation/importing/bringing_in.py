@@ -23,9 +23,12 @@ class Found:
     sign: str = ""
 
     @property
-    def folder(self) -> Path:
-        """Where the pictures that reports name may lie."""
-        return self.path if self.path.is_dir() else self.path.parent
+    def folder(self) -> Path | None:
+        """Where the pictures that reports name may lie; for a table, whose rows anybody wrote, a folder of its name."""
+        if self.path.is_dir():
+            return self.path
+        own = self.path.with_suffix("")
+        return None if own.is_symlink() else own
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from annotation.errors import AnnotationError, FigureError
 from annotation.figures.encoding import encoded
 from annotation.figures.kept import shown_pictures
 from annotation.figures.placing import Placed, placed, reader
+from annotation.importing import bringing_in
 from annotation.importing.reports import import_report
 from annotation.importing.reports.folder import read_folder
 from annotation.importing.reports.write import import_reports
@@ -60,6 +61,10 @@ SECRET = b"Nova Agent"
 def picture(size: tuple[int, int] = (60, 40), kind: str = "PNG", colour: str = "navy", **saved: Any) -> bytes:
     drawn = Image.new("RGB", size, "white")
     ImageDraw.Draw(drawn).rectangle((0, 0, size[0] // 2, size[1] // 3), colour)
+    return written(drawn, kind, **saved)
+
+
+def written(drawn: Image.Image, kind: str = "PNG", **saved: Any) -> bytes:
     made = BytesIO()
     drawn.save(made, kind, **saved)
     return made.getvalue()
@@ -98,9 +103,10 @@ def test_only_the_pixels_are_kept_upright_and_at_most_1600_wide() -> None:
     turned = Image.Exif()
     turned[0x0112] = 6
     assert (encoded(picture((60, 40), "JPEG", exif=turned)).width, encoded(picture((40, 60))).width) == (40, 40)
-    clear = BytesIO()
-    Image.new("RGBA", (9, 9), (0, 0, 0, 0)).save(clear, "PNG")
-    assert Image.open(BytesIO(encoded(clear.getvalue()).data)).getpixel((4, 4)) == (255, 255, 255)
+    clear = encoded(written(Image.new("RGBA", (9, 9), (0, 0, 0, 0))))
+    assert Image.open(BytesIO(clear.data)).getpixel((4, 4)) == (255, 255, 255)
+    grey = encoded(written(Image.new("I;16", (90, 30), 100 << 8)))
+    assert Image.open(BytesIO(grey.data)).getpixel((45, 15)) == (100, 100, 100), "of 16 bits"
     same = {
         encoded(picture(kind=kind, **more)).data
         for kind, more in (("PNG", {}), ("BMP", {}), ("WEBP", {"lossless": True}))
@@ -109,6 +115,7 @@ def test_only_the_pixels_are_kept_upright_and_at_most_1600_wide() -> None:
 
 
 HOSTILE = {
+    "fractions, of which none is white": (written(Image.new("F", (9, 9), 0.5), "TIFF"), "damaged"),
     "10,000 x 10,000 pixels": (claimed(10_000, 10_000, zlib.compress(bytes(30_001) * 1_000)), "over 25 million pixels"),
     "200,000 x 200,000 pixels": (claimed(200_000, 200_000), "over 25 million pixels"),
     "a decompression bomb in its text": (
@@ -138,6 +145,15 @@ def test_the_largest_pictures_that_are_taken_stay_below_500_mb(tmp_path: Path) -
     )
     told = subprocess.run([sys.executable, "-c", code, str(tmp_path / "big.png")], check=True, capture_output=True)
     assert int(told.stdout.split()[1]) <= 500 * 1024
+
+
+def test_a_document_whose_picture_is_damaged_loses_this_alone() -> None:
+    made = BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("word/media/a.png", picture((400, 300)))
+    content = made.getvalue()[:46] + b"\xff" * 20 + made.getvalue()[66:]
+    found = placed("![Height](media/a.png)", reader(content, "a.docx", (), None), "a key", show=True)
+    assert (found.text, [*found.unshown]) == ("![Height](figure)", ["damaged or in a format that cannot be shown"])
 
 
 def put(folder: Path, text: str, **more: bool) -> Placed:
@@ -180,6 +196,30 @@ def test_names_are_of_the_study_alone(tmp_path: Path) -> None:
     read = reader(b"", "a.md", (), tmp_path)
     (one,), (other,) = (placed("![](a.png)", read, key, show=True).pictures for key in ("one", "other"))
     assert one != other
+
+
+def test_a_row_of_a_table_reaches_no_picture_but_those_in_the_folder_of_its_name(
+    engine: Engine, tmp_path: Path
+) -> None:
+    """A table often lies among other things of its owner's, and others wrote its rows."""
+    for place in ("private/me.png", "answers/charts/a.png", "me.png"):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_bytes(picture(colour="red" if "me" in place else "navy"))
+    named = "![a](private/me.png) ![b](../private/me.png) ![c](me.png) ![d](../me.png) ![e](charts/a.png)"
+    table = tmp_path / "answers.csv"
+    table.write_text(f"topic,system,text\ntides,alpha,They rise. {named}\n")
+    with transaction(engine) as session:
+        admin = local_admin(init_study(session, "small", SHOWN, 7))
+    found, asked = bringing_in.find(table, "table"), bringing_in.Asked(allow_missing=True)
+    told = bringing_in.bring_in(
+        engine, admin, bringing_in.read(found, asked), "table", asked, source="here", folder=found.folder
+    )
+    assert "figures shown 1" in told.notes
+    with reading(engine) as session:
+        assert session.scalars(select(Figure.picture)).all() == [encoded(picture()).data]
+    (tmp_path / "answers").rename(tmp_path / "kept")
+    (tmp_path / "answers").symlink_to(tmp_path / "private")
+    assert found.folder is None, "nor does a link that came with the table lead anywhere"
 
 
 def write_pictured(root: Path) -> Path:

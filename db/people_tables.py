@@ -8,6 +8,7 @@ from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, orm
 from db.types import Record, now, one_of, opaque
 
 ROLES = ("annotator", "adjudicator", "evaluator", "admin")
+SERVERS_OWN = "server's own key"  # whoever holds CALIPERS_ADMIN_TOKEN is enrolled under this name, nobody is invited so
 
 
 class Rater(Record):

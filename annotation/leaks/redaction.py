@@ -15,7 +15,6 @@ KINDS = ("e-mail", "name", "key", "path")
 SECRET_NAMES = ("_KEY", "_TOKEN", "_SECRET")  # how the names of environment variables that hold one end
 SHORTEST_SECRET, SHORTEST_NAME, SHORTEST_PART = 8, 3, 4
 SHORTEST_SPACELESS = 2  # 王芳 is a whole name
-SERVERS_OWN = "server's own key"  # whom `people` enrols for CALIPERS_ADMIN_TOKEN: nobody's name
 SPACELESS = "⺀"  # from here on, scripts are written without blanks, so a name there has no edges
 
 LETTER = r"A-Za-z0-9À-ɏЀ-ӿ._%+-"
@@ -93,7 +92,7 @@ def redactor_of(session: orm.Session, study: tables.Study, environment: Mapping[
     rows = session.execute(
         select(people_tables.Rater.handle, people_tables.Enrollment.pseudonym)
         .join(people_tables.Enrollment, people_tables.Enrollment.rater_id == people_tables.Rater.id)
-        .where(people_tables.Enrollment.study_id == study.id, people_tables.Rater.handle != SERVERS_OWN)
+        .where(people_tables.Enrollment.study_id == study.id, people_tables.Rater.handle != people_tables.SERVERS_OWN)
     )
     # who was imported is called as in the file: that name is the pseudonym, and may be a word such as `expert`
     names = tuple(handle for handle, called in rows if handle != called)

@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 from annotation.errors import AnnotationError, SentBack
 from annotation.people import door_limits, platforms, principals
 from annotation.studies import audit, hold_study, protocol_of
-from db.people_tables import ROLES, Enrollment, Invite, OpenLink
+from db.people_tables import ROLES, SERVERS_OWN, Enrollment, Invite, OpenLink
 from db.tables import Assignment, Event, Study
 from db.types import now
 from plain.hashes import text_sha256
@@ -243,6 +243,15 @@ def invite(session: Session, principal: principals.Principal, name: str, role: s
         raise AnnotationError("withdrawn", f"{name!r} is withdrawn, so no link would work; resume them first")
     if new_link:
         withdraw_links(session, enrollment)
+    token = link_of(session, study, enrollment)
+    audit(
+        session, study.id, principal.rater_id, "invite", enrollment=enrollment.pseudonym, role=role, new_link=new_link
+    )
+    return token
+
+
+def link_of(session: Session, study: Study, enrollment: Enrollment) -> str:
+    """A token for a person at hand; whoever calls has checked the role and writes the audit trail."""
     token, limits = secrets.token_urlsafe(32), protocol_of(study).study.limits
     session.add(
         Invite(
@@ -252,15 +261,14 @@ def invite(session: Session, principal: principals.Principal, name: str, role: s
             single_use=limits.single_use_invites,
         )
     )
-    audit(
-        session, study.id, principal.rater_id, "invite", enrollment=enrollment.pseudonym, role=role, new_link=new_link
-    )
     return token
 
 
 def _refuse_no_name(name: str) -> None:
     if not name:
         raise AnnotationError("bad_name", "a person needs a name; it is seen by admins only")
+    if name == SERVERS_OWN:
+        raise AnnotationError("bad_name", f"{name!r} stands for whoever runs the server, who needs no other link")
     if len(name) > NAME_MAX or CONTROL.search(name):
         raise AnnotationError("bad_name", f"{name!r:.60} is no name: one line of at most {NAME_MAX} plain characters")
 

@@ -13,7 +13,7 @@ from annotation.errors import AnnotationError, OtherPerson
 from annotation.people import door_limits, links, principals
 from annotation.studies import audit
 from db import connect, tables
-from db.people_tables import Enrollment, Invite, Rater, SignIn
+from db.people_tables import SERVERS_OWN, Enrollment, Invite, Rater, SignIn
 from db.types import now
 from plain.hashes import text_sha256
 
@@ -41,7 +41,7 @@ def sign_in(
     button (`confirmed`), and is used up then; any link raises OtherPerson until then where `former`, the cookie this
     browser had, is somebody else's. It ends here. `participant`, `visit`: what an open link needs; see `links.enter`
     for what it raises. `too_many`: see `door_limits`. `admin_token` is the server's own key: whoever has it is admin
-    of the newest study.
+    of the newest study that the command line made.
     """
     caller = door_limits.caller_of(session, address)
     now_here = who(session, former)
@@ -263,15 +263,20 @@ def _in_grace(revoked_at: datetime, seen_at: datetime) -> bool:
 
 
 def _admin_invite(session: orm.Session, token: str) -> Invite | None:
-    """The invite that stands for the server's own key in the newest study, made at its first use."""
-    study = session.scalar(select(tables.Study).order_by(tables.Study.id.desc()).limit(1))
+    """The invite that stands for the server's own key, made at its first use.
+
+    It is in the newest study that the command line made: any admin can make one in the browser.
+    """
+    by_command = tables.Event.what == "init", tables.Event.rater_id.is_(None)
+    made = select(tables.Study).join(tables.Event, tables.Event.study_id == tables.Study.id).where(*by_command)
+    study = session.scalar(made.order_by(tables.Study.id.desc()).limit(1))
     if study is None:
         return None
     key = text_sha256(f"{study.id}:{token}")
     found = session.scalar(select(Invite).where(Invite.token_sha256 == key))
     if found is None:
-        holder = principals.find_enrollment(session, study, "server's own key")
-        holder = holder or principals.enroll(session, study, "server's own key", "admin")
+        holder = principals.find_enrollment(session, study, SERVERS_OWN)
+        holder = holder or principals.enroll(session, study, SERVERS_OWN, "admin")
         found = Invite(enrollment_id=holder.id, token_sha256=key, expires_at=now() + ABSOLUTE)
         session.add(found)
         session.flush()

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, select
+from sqlalchemy.orm import Session
 from streamlit.testing.v1 import AppTest
 
 from annotation.errors import AnnotationError
-from annotation.participation import own_studies
+from annotation.participation import own_studies, standing
 from annotation.people.links import invite, revoke
 from annotation.people.principals import Principal, local_admin
 from annotation.people.sign_ins import acting, sign_in, sign_out_person, who
@@ -37,7 +38,7 @@ def olga(engine_here: Engine) -> tuple[Principal, str]:
 
 def made(engine: Engine, olga: Principal, name: str = "second") -> int:
     with transaction(engine) as session:
-        return own_studies.make_study(session, olga, name, PROTOCOL, 7).id
+        return own_studies.make_study(session, olga, name, PROTOCOL, 7)[0].id
 
 
 def of(engine: Engine, name: str) -> int:
@@ -58,6 +59,8 @@ def test_a_study_is_made_on_the_page_and_one_begins_in_it(engine_here: Engine, o
     screen.text_area(key="protocol_text").set_value(read_protocol("quick_start")[1]).run()
     screen.text_input(key="study_name").set_value("second").run()
     pressed(screen, "study_make")
+    assert "Copy your link to it now" in said(screen)
+    pressed(screen, f"study_go_{of(engine_here, 'second')}")
     with reading(engine_here) as session:
         there = who(session, cookie)
         acts = session.execute(
@@ -103,6 +106,54 @@ def test_a_browser_goes_to_a_study_of_the_same_person_alone(engine_here: Engine,
             own_studies.go_to(session, mine, cookie, second)  # asked by a page that is behind
 
 
+def test_a_link_that_a_co_admin_makes_leads_to_no_study_which_they_do_not_share(
+    engine_here: Engine, olga: tuple[Principal, str]
+) -> None:
+    mine, _ = olga
+    private = made(engine_here, mine)
+
+    def there(session: Session, token: str) -> tuple[Principal, list[int]]:
+        cookie = sign_in(session, token, "::1") or ""
+        person = who(session, cookie)
+        assert person is not None
+        places = [place.study_id for place in own_studies.own_places(session, person, cookie)]
+        with pytest.raises(AnnotationError, match="no such study"):
+            own_studies.go_to(session, person, cookie, private)
+        return person, places
+
+    with transaction(engine_here) as session:
+        first = local_admin(session.get_one(Study, mine.study_id))
+        invite(session, first, "Bob", "admin")
+        person, places = there(session, invite(session, first, "Olga", "admin", new_link=True))
+        assert (person.rater_id, places) == (mine.rater_id, [mine.study_id])
+        # nor does what is made by such a link lead on, whoever is then taken out
+        trap, token = own_studies.make_study(session, person, "trap", PROTOCOL, 7)
+        standing.withdraw(session, first, "Bob")
+        maker, places = there(session, token)
+        assert (maker.rater_id != mine.rater_id, places) == (True, [trap.id])
+        for name in ("server's own key", " server's own key"):
+            with pytest.raises(AnnotationError, match="runs the server"):
+                invite(session, first, name, "admin")
+
+
+def test_a_study_made_here_has_a_link_that_works_when_the_first_one_does_not(
+    engine_here: Engine, olga: tuple[Principal, str]
+) -> None:
+    with transaction(engine_here) as session:
+        second, token = own_studies.make_study(session, olga[0], "second", PROTOCOL, 7)
+        first = local_admin(session.get_one(Study, olga[0].study_id))
+        # somebody made in the browser what is newer than all that the command line made: the key leads past it
+        key = who(session, sign_in(session, "k" * 32, "::1", "k" * 32))
+        assert key is not None
+        assert key.study_id == first.study_id
+        invite(session, first, "Bob", "admin")
+        standing.withdraw(session, first, "Olga")
+        cookie = sign_in(session, token, "::1") or ""
+        person = who(session, cookie)
+        assert person is not None
+        assert [place.study_id for place in own_studies.own_places(session, person, cookie)] == [second.id]
+
+
 def test_links_and_sign_outs_of_one_study_end_the_browser_wherever_it_went(
     engine_here: Engine, olga: tuple[Principal, str]
 ) -> None:
@@ -132,7 +183,7 @@ def test_annotators_have_no_home_and_their_browser_goes_nowhere(engine_here: Eng
         assert cookie is not None
         assert ada is not None
         for refused in (
-            lambda: own_studies.own_places(session, ada), lambda: own_studies.make_study(session, ada, "x", PROTOCOL, 1),
+            lambda: own_studies.own_places(session, ada, cookie), lambda: own_studies.make_study(session, ada, "x", PROTOCOL, 1),
             lambda: own_studies.go_to(session, ada, cookie, study_id),
         ):  # fmt: skip
             with pytest.raises(AnnotationError) as error:

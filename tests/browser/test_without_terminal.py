@@ -130,6 +130,9 @@ def test_a_study_is_made_labelled_exported_and_closed_without_a_terminal(
     page.get_by_label("Seed of every draw").focus()
     expect(page.get_by_role("listitem").filter(has_text="Which one would you rather have?")).to_be_visible()
     pressed(page, "Make it")
+    expect(page.get_by_text("Copy your link to it now")).to_be_visible()
+    page.get_by_role("button", name="Go there").first.click()
+    expect(page.get_by_text("Copy your link to it now")).to_be_hidden()
     expect(page.get_by_text("1 of 6 steps to an open study is done")).to_be_visible()
     assert violations(page) == []
     page.locator("input[type=file]").last.set_input_files(reports(tmp_path / "my_reports"))

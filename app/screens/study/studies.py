@@ -15,7 +15,7 @@ from app.screens import look, report_page
 from db import connect
 from plain.counting import counted
 
-TEXT, OWN_TEXT, MADE_OF = "protocol_text", "protocol_text_own", "protocol_of"
+TEXT, OWN_TEXT, MADE_OF, LINK = "protocol_text", "protocol_text_own", "protocol_of", "study_link"
 CSS = """
 [class*="st-key-study_row_"] { border-top: 1px solid var(--c-line); padding: 8px 0; max-width: 62rem;
   flex-wrap: nowrap; }
@@ -28,7 +28,7 @@ def show(principal: Principal, cookie: str) -> None:
     look.style()
     st.html(f"<style>{CSS}</style>")
     with connect.reading(settings.database()) as session:
-        places = own_studies.own_places(session, principal)
+        places = own_studies.own_places(session, principal, cookie)
         lines = [(place, *_line(session, place), own_studies.is_archived(session, place.study_id)) for place in places]
         texts = {name: text for _, name, _, text, _ in lines}
     here = [line for line in lines if not line[-1]]
@@ -40,7 +40,8 @@ def show(principal: Principal, cookie: str) -> None:
             for place, name, told, _, _ in away:
                 _row(principal, cookie, place, name, told, True)
     if principal.role == "admin":
-        _make(principal, cookie, texts)
+        _made()
+        _make(principal, texts)
 
 
 def _line(session: orm.Session, place: Principal) -> tuple[str, str, str]:
@@ -73,7 +74,19 @@ def _go(principal: Principal, cookie: str, study_id: int) -> None:
     st.rerun()
 
 
-def _make(principal: Principal, cookie: str, texts: dict[str, str]) -> None:
+def _made() -> None:
+    """The link of the study that was made just now, shown once."""
+    if LINK in st.session_state:
+        name, link = st.session_state[LINK]
+        report_page.section(
+            f'<p class="c-answer">{escape(name)} is made.</p><p class="c-amber">Copy your link to it now: it is shown '
+            "once, and where the study that you are in has other admins, nothing else leads there.</p>"
+            f'<p><code style="user-select: all; overflow-wrap: anywhere">{escape(link)}</code></p>'
+        )
+        st.button("I have it", key="study_link_done", on_click=st.session_state.pop, args=(LINK, None))
+
+
+def _make(principal: Principal, texts: dict[str, str]) -> None:
     """Name, a protocol to begin with, and its text to be changed."""
     report_page.section("<h2>Make a study</h2>")
     shipped = protocol.shipped_protocols()
@@ -92,11 +105,12 @@ def _make(principal: Principal, cookie: str, texts: dict[str, str]) -> None:
     if text is not None and st.button("Make it", key="study_make", type="primary", disabled=not name):
         try:
             with connect.transaction(settings.database()) as session:
-                made = own_studies.make_study(session, principal, name, text, int(seed)).id
+                _, token = own_studies.make_study(session, principal, name, text, int(seed))
         except errors.AnnotationError as error:
             report_page.section(f'<p class="c-red">{escape(error.text)}</p>')
         else:
-            _go(principal, cookie, made)
+            st.session_state[LINK] = name, settings.settings().invite_link(token)
+            st.rerun()
 
 
 def change(principal: Principal) -> None:

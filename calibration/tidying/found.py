@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from calibration.tidying.mapping import Answers, Asked, LabelMap, Spread
-from calibration.tidying.raters import kind_of_name
+from calibration.tidying.raters import bare_name, is_of_all, kind_of_name
 
 EVERYBODY, NOBODY = "all", "none"  # --people all: everybody is a person; none: all raters are judges
 FROM = ("file", "sheet")  # name the rater of a folder's file, or of a sheet
@@ -46,3 +46,13 @@ def kind_of(name: str, asked: Asked) -> str:
     if asked.people:
         return "human" if name in asked.people or EVERYBODY in asked.people else "judge"
     return kind_of_name(name)
+
+
+def made_of_several(columns: list[str], asked: Asked) -> list[str]:
+    """Columns beside people's own that are made of several answers, by their names; none that the user calls a person.
+
+    Without a person's own column they are all that is known of people, and stay.
+    """
+    people = [name for name in columns if kind_of(bare_name(name), asked) == "human" and not is_of_all(name)]
+    made = [name for name in columns if people and is_of_all(name) and bare_name(name) not in asked.people]
+    return [name for name in made if kind_of_name(bare_name(name)) != "judge"]

@@ -18,8 +18,8 @@ from calibration.table.roles import NAMES, as_text, called_elsewhere, in_english
 from calibration.table.typed_cells import is_number
 from calibration.table.verdicts import EXTRA, NUMBERS
 from calibration.tidying import keys, mapping, readings
-from calibration.tidying.found import FROM, Found, kind_of
-from calibration.tidying.raters import OF_ALL, are_asked_about, bare_name, called, crossed, kind_of_word, people_of
+from calibration.tidying.found import FROM, Found, kind_of, made_of_several
+from calibration.tidying.raters import are_asked_about, bare_name, called, crossed, kind_of_word, people_of
 from calibration.tidying.value_sets import plain, recognise
 
 OVERALL = "overall"
@@ -265,8 +265,7 @@ def _no_label(found: Found) -> str:
 
 def _spread_criteria(found: Found, named: Sequence[str]) -> None:
     """One column, or one for each criterion; beside numbers and verdicts, columns of other words are none."""
-    sure = [name for name in named if _is_sure(found.table[name])]
-    candidates = sure or list(named)
+    candidates = [name for name in named if _is_sure(found.table[name])] or list(named)
     if left := [name for name in named if name not in candidates]:
         found.told.append(f"not read as answers: {', '.join(left)} (say so if they are: --map criterion=ONE+OTHER)")
     if len(candidates) == 1:
@@ -277,17 +276,19 @@ def _spread_criteria(found: Found, named: Sequence[str]) -> None:
         found.told.append(f"a column for each criterion: {', '.join(candidates)}")
 
 
-def _spread_raters(found: Found, candidates: Sequence[str]) -> None:
-    grid = crossed(candidates)
-    if grid:
+def _spread_raters(found: Found, answering: list[str]) -> None:
+    made = [] if crossed(answering) else made_of_several(answering, found.asked)
+    candidates = [name for name in answering if name not in made]
+    if made:
+        found.told.append(f"made of several answers, so no rater's own: {', '.join(made)} (--people names who is one)")
+    if grid := crossed(candidates):
         found.spread = grid
         who, what = (dict.fromkeys(getattr(one, name) for one in grid) for name in ("rater_id", "criterion"))
         found.told.append(f"a column for each rater ({', '.join(who)}) and criterion ({', '.join(what)})")
         return
     core = [name for name in candidates if kind_of(bare_name(name), found.asked)]
     alike = [name for name in candidates if name in core or _alike(found.table, name, core or candidates)]
-    kinds = {kind_of(bare_name(name), found.asked) for name in core}
-    raters = core if len(kinds) == 2 else alike
+    raters = core if len({kind_of(bare_name(name), found.asked) for name in core}) == 2 else alike
     if not core and (len(candidates) > 1 or not any(name in found.table for name in FROM)):
         found.problems.append(
             f"{', '.join(map(repr, candidates))} may hold answers, and no column is known to say who gave them: where "
@@ -312,11 +313,9 @@ def _spread_raters(found: Found, candidates: Sequence[str]) -> None:
 
 def _holds_answers(name: str, cells: pd.Series[str]) -> bool:
     words = {word.strip() for word in cells.unique()} - {""}
-    if not words or len(words) > MANY or bare_name(name).casefold() in {*FROM, "id", "key", *OF_ALL}:
+    if not words or len(words) > MANY or max(map(len, words)) > LONG or plain(name).endswith((" id", "index", "hash")):
         return False
-    if max(map(len, words)) > LONG or plain(name).endswith((" id", "index", "hash")):
-        return False
-    return len(words) <= 8 or recognise(words, name, False).answers.read_as in ("verdicts", "sides", "scores")
+    return bare_name(name).casefold() not in {*FROM, "id", "key"} and (len(words) <= 8 or _is_sure(cells))
 
 
 def _is_sure(cells: pd.Series[str]) -> bool:

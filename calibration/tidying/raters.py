@@ -45,6 +45,7 @@ OF_ALL = frozenset(
      "sd", "kappa", "min", "max", "sum", "final", "平均", "平均分", "均分", "均值", "总分", "中位数", "众数", "一致率",
      "mittelwert", "durchschnitt", "summe", "promedio", "media", "moyenne", "total")
 )  # fmt: skip
+UNSPACED = tuple(word for word in OF_ALL if not word.isascii())  # written without a mark: 标注员平均分
 MARKS = (".", "__", "/", ":", "_", "-", " ")
 
 
@@ -68,13 +69,17 @@ def person_of(column: str, people: Collection[str]) -> str:
     name = bare_name(last)
     if {column, last, name} & {*people}:
         return next(one for one in (last, name, column) if one in people)
-    if {last.casefold(), name.casefold()} & OF_ALL or {in_english(name), in_english(f"{name}id")} & {
-        *NAMES["rater_id"]
-    }:
+    if is_of_all(last) or {in_english(name), in_english(f"{name}id")} & {*NAMES["rater_id"]}:
         return ""  # made of several people's answers, or the name of whoever gave another column's
     if TOGETHER.fullmatch(before.rpartition(".")[2].casefold()):
         return name
     return name if kind_of_name(name) == "human" and ALONE.fullmatch(name.casefold()) else ""
+
+
+def is_of_all(column: str) -> bool:
+    """Whether a head ends in a word for what is made of several answers: `annotator_mean`, `human_majority`."""
+    name = bare_name(column).casefold()
+    return re.split(r"[ _.:/#-]+", name)[-1] in OF_ALL or name.endswith(UNSPACED)
 
 
 def called(name: str, raters: Collection[str]) -> str:

@@ -293,3 +293,31 @@ def test_no_head_has_two_readings_and_none_is_an_english_name_of_another_part() 
         if other != part and language_of(other, name)
     ] == []
     assert roles_of(frame("问题ID 标注员ID\nq1 r1\nq1 r2")) == {"cluster_id": "问题ID", "rater_id": "标注员ID"}
+
+
+@pytest.mark.parametrize(
+    ("table", "people", "read", "told"),
+    [
+        ("item_id rater_id rater_kind score_clarity score_agreement score_media\na r human 1 2 3\na s judge 1 1 1", (),
+         "score_clarity score_agreement score_media", ""),
+        ("item_id annotator_1 annotator_2 annotator_mean gpt4\na 1 2 3 1\nb 2 3 4 2", (),
+         "annotator_1 annotator_2 gpt4", "annotator_mean"),
+        ("item_id 标注员1 标注员2 标注员平均分 agreement\na 1 2 3 1\nb 2 3 4 2", (), "标注员1 标注员2", "标注员平均分, agreement"),
+        ("item_id ann_1_clarity ann_2_clarity ann_1_depth ann_2_depth total\na 1 2 3 4 5\nb 2 3 4 5 5", (),
+         "ann_1_clarity ann_2_clarity ann_1_depth ann_2_depth", "total"),
+        ("item_id human_majority gpt4\na 1 2\nb 3 1", (), "human_majority gpt4", ""),  # all that is known of people
+        ("item_id mara max\na 1 2\nb 3 1", ("mara", "max"), "mara max", ""),
+    ],
+)  # fmt: skip
+def test_what_is_made_of_several_answers_is_no_person_and_may_be_a_criterion(
+    table: str, people: tuple[str, ...], read: str, told: str
+) -> None:
+    found = propose(frame(table), Asked(people=people))
+    assert [one.column for one in found.mapping.spread] == read.split()
+    left = [sentence for sentence in found.told if sentence.startswith("made of several")]
+    assert left == [f"made of several answers, so no rater's own: {told} (--people names who is one)"] * bool(told)
+
+
+def test_a_table_of_criteria_without_raters_asks_about_every_column() -> None:
+    found = propose(frame("item_id clarity agreement depth total\na 1 2 3 4\nb 2 3 4 5"))
+    assert "criterion=clarity+agreement+depth+total" in found.problems[0]

@@ -145,7 +145,7 @@ def _why_not(line: Submission, person: CrowdPerson | None, counted: set[str]) ->
     if person.end != "completed":
         ended = (person.end or "not at an end").replace("_", " ")
         return f"{ended} here: {person.handed_in} handed in, {60 * person.active_h:.0f} min active"
-    return f"done here, and {line.status} there" if _rank(line.status) == 2 else ""
+    return f"done here, and {line.status or 'in no state'} there" if _rank(line.status) == 2 else ""
 
 
 def _earlier_bonuses(session: orm.Session, study: Study) -> defaultdict[str, Decimal]:

@@ -15,7 +15,7 @@ VISIT = ("SESSION_ID", "assignmentId")  # what one person's visit is called, whi
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"  # MTurk, while somebody looks at a task that they have not accepted
 ID = "{id}"  # in an address: the participant's id, which only their own browser holds
 ENDS = ("completed", "screened_out", "no_consent", "full")
-WAITING = ("", "awaiting review", "submitted", "pending")  # what platforms call a submission that is not paid yet
+WAITING = ("awaiting review", "submitted", "pending")  # what platforms call a submission that is not paid yet
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Platform:
     visit: str  # "" where it has no secret of a single visit
     hosts: tuple[str, ...]  # where people may be sent back to; a leading dot: any host below
     address: str = ""  # made of a code; "": the owner gives whole addresses
+    tells_states: bool = True  # its list says of each submission what became of it
 
 
 PLATFORMS = {
@@ -40,7 +41,7 @@ PLATFORMS = {
     "mturk": Platform("", "workerid", "assignmentid", ()),  # it adds its parameters itself, and takes codes
     "cloudresearch": Platform("", "workerid", "assignmentid", ()),  # the MTurk Toolkit, likewise
     "connect": Platform("", "participantid", "assignmentid", ("connect.cloudresearch.com",)),
-    "sona": Platform("survey_code=%SURVEY_CODE%", "surveycode", "", (".sona-systems.com",)),
+    "sona": Platform("survey_code=%SURVEY_CODE%", "surveycode", "", (".sona-systems.com",), tells_states=False),
 }
 
 

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from annotation.errors import ImportingError
+from annotation.files.rows import read_csv
 from annotation.participation.settling import Settlement, Submission
-from annotation.people.platforms import platform_named
+from annotation.people.platforms import WAITING, platform_named
 from app.files.people_files import rows_csv, write_new
 from plain.hashes import text_sha256
 
@@ -23,23 +24,30 @@ REASON = "Your time on this study was worth more than its reward."
 
 
 def read_submissions(path: Path, platform: str) -> list[Submission]:
-    """The platform's list, a CSV file. Raises ImportingError where it does not say whose each submission is."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file, strict=True))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ImportingError(f"{path}: {error}; export the list of submissions as CSV once more") from None
+    """The platform's list, a CSV file.
+
+    Raises ImportingError where it does not say whose each submission is and, where the platform says that, in what
+    state: what a list keeps silent about would be paid.
+    """
+    problems: list[str] = []
+    columns, rows = read_csv(path, str(path), problems)
     asked = platform_named(platform)
-    heads = {_plain(head): head for head in (rows[0] if rows else {}) if head}
+    heads = {_plain(head): head for head in columns}
     missing = [name for name in (asked.person, asked.visit) if name and name not in heads]
-    if missing:
-        there = ", ".join(heads.values()) or "no columns"
-        raise ImportingError(f"{path}: no column {' and '.join(missing)} of {platform}'s list; it has {there}")
     state = next((heads[name] for name in STATUS if name in heads), "")
+    missing += ["status"] if asked.tells_states and not state else []
+    if missing:
+        there = ", ".join(columns) or "no columns"
+        problems.append(f"{path}: no column {' and '.join(missing)} of {platform}'s list; it has {there}")
+    if problems:
+        raise ImportingError(problems)
     return [
-        Submission(_cell(row, heads[asked.person]), _cell(row, heads.get(asked.visit, "")), _cell(row, state), row)
+        Submission(
+            _cell(row.values, heads[asked.person]), _cell(row.values, heads.get(asked.visit, "")),
+            _cell(row.values, state) if state else WAITING[0], row.values,
+        )
         for row in rows
-    ]
+    ]  # fmt: skip
 
 
 def _plain(head: str) -> str:
@@ -48,7 +56,7 @@ def _plain(head: str) -> str:
 
 
 def _cell(row: Mapping[str, str], head: str) -> str:
-    return (row.get(head) or "").strip()
+    return row.get(head, "").strip()
 
 
 def write_settlement(found: Settlement, platform: str, out: Path) -> list[Path]:

@@ -235,9 +235,31 @@ def test_mturk_reads_its_own_file_with_an_x_and_pays_no_bonus_twice(tmp_path: Pa
         "WorkerId": "W1", "AssignmentId": "A1", "BonusAmount": "1.00", "UniqueRequestToken": 64,
         "Reason": "Your time on this study was worth more than its reward.",
     }  # fmt: skip
-    with pytest.raises(ImportingError, match="no column workerid and assignmentid of mturk's list; it has a, b"):
+    with pytest.raises(
+        ImportingError, match="no column workerid and assignmentid and status of mturk's list; it has a, b"
+    ):
         results.write_text("a,b\n1,2\n")
         read_submissions(results, "mturk")
+
+
+def test_a_list_that_does_not_say_what_became_of_each_or_is_ragged_is_refused_for_nobody_to_be_paid_by_it(
+    tmp_path: Path,
+) -> None:
+    listed = tmp_path / "list.csv"
+    listed.write_text("Submission id,Participant id,State\nv1,p1,REJECTED\n")
+    with pytest.raises(ImportingError, match="no column status of prolific's list; it has Submission id, Participant"):
+        read_submissions(listed, "prolific")
+    listed.write_text("AssignmentId,WorkerId,AssignmentStatus\nA1,W1,Submitted,x\nA2,W2\nA3,W3,Submitted\n")
+    with pytest.raises(ImportingError) as refused:
+        read_submissions(listed, "mturk")
+    assert [problem.split(": not as")[0] for problem in refused.value.problems] == [f"{listed}:2", f"{listed}:3"]
+    listed.write_text("\ufeffSubmission id,Participant id,Status\nv1,p1,\n", "utf-8")
+    (line,) = read_submissions(listed, "prolific")
+    found = reconcile([line], {"p1": PEOPLE[0]}, PEOPLE[:1], Decimal("5.00"))
+    assert (found.approve, [one.why for one in found.look]) == ((), ["done here, and in no state there"])
+    listed.write_text("survey_code\n51733\n")
+    (line,) = read_submissions(listed, "sona")
+    assert reconcile([line], {"51733": PEOPLE[0]}, PEOPLE[:1], Decimal("5.00")).approve == (line,)
 
 
 def test_the_owners_commands_run_as_they_stand_in_the_guide(

@@ -55,7 +55,7 @@ async def ask(judge: JudgeDefinition, messages: Sequence[Message], schema: Mappi
         "max_retries": 0,
         "shared_session": _session(),
     }
-    key = api_key(judge)
+    key = api_key(judge) if _CAME_BEFORE.get() is None else _key_to_read(judge)
     if key is not None:
         request["api_key"] = key
     if judge.api_base is not None:
@@ -83,20 +83,21 @@ UNREAD: Mapping[str, Any] = {"type": "object", "properties": {}}
 async def reread(said: Mapping[str, Any]) -> dict[str, Any] | None:
     """What litellm makes of a journal's line with an answer as it came, as `settling.Settled` has it. Nothing is sent.
 
-    None where it cannot be read here, as without the account that its provider's requests are signed with.
+    None where it cannot be read here, as without the account that its provider's requests are signed with, or where
+    another version of calipers wrote it.
     """
-    asked, price = said["asked"], said["asked"]["price"] and Price(**said["asked"]["price"])
     _CAME_BEFORE.set(said["raw"])
     try:
+        asked, price = said["asked"], said["asked"]["price"] and Price(**said["asked"]["price"])
         judge = JudgeDefinition.model_validate(asked["judge"])
         reply = await ask(judge, [{"role": "user", "content": "-"}], UNREAD, asked["rung"])
-    except AnnotationError:
+        if said["raw"]["status"] == 200 and reply.outcome not in REPLIES:
+            return None
+        step = steps.Ask(Prompt((), asked["prompt_sha256"], "", {}), asked["rung"], asked["kind"])
+        attempt = steps.as_row(replace(reply, seconds=said["seconds"]), step, price)
+        tries = asked["tries"] + (reply.outcome in steps.MAX_TRIES)
+    except Exception:  # noqa: BLE001  (what another version wrote may lack or hold anything)
         return None
-    if said["raw"]["status"] == 200 and reply.outcome not in REPLIES:
-        return None
-    step = steps.Ask(Prompt((), asked["prompt_sha256"], "", {}), asked["rung"], asked["kind"])
-    attempt = steps.as_row(replace(reply, seconds=said["seconds"]), step, price)
-    tries = asked["tries"] + (reply.outcome in steps.MAX_TRIES)
     return {"attempt": attempt, "spent": steps.spent_by(reply, price), "tries": tries}
 
 
@@ -195,6 +196,15 @@ def api_key(judge: JudgeDefinition) -> str | None:
             )
         return key
     return "none" if is_own_server(judge) else None
+
+
+def _key_to_read(judge: JudgeDefinition) -> str | None:
+    """The key to read an answer with that came before: any, where the judge's is not here, since nothing is sent."""
+    try:
+        refuse_without_key(judge)
+        return api_key(judge)
+    except AnnotationError:
+        return "none"
 
 
 def refuse_without_key(judge: JudgeDefinition) -> None:

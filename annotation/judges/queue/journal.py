@@ -157,20 +157,23 @@ class Left:
     worker: str
     sent: frozenset[Key]
     answered: Mapping[Key, Mapping[str, Any]]
-    unread: Mapping[Key, Mapping[str, Any]]
+    unread: dict[Key, Mapping[str, Any]]
 
 
 @contextmanager
 def left_behind(folder: Path) -> Iterator[list[Left]]:
-    """The journals of processes that are gone, held against everybody else, and removed unless the block fails."""
+    """The journals of processes that are gone, held against everybody else; and removed unless the block fails, but for
+    the lines that it leaves in `unread`: they are paid, and another version, or an account, may read them.
+    """
     held: list[tuple[Path, int]] = []
     try:
         for path in sorted(path for path in folder.glob("*") if path.is_dir() and not path.name.endswith(UNNAMED)):
             if (lock := _lock(path)) is not None:
                 held.append((path, lock))
-        yield [_read(path) for path, _ in held]
-        for path, _ in held:
-            _remove(path)
+        journals = [_read(path) for path, _ in held]
+        yield journals
+        for (path, _), journal in zip(held, journals, strict=True):
+            _keep_alone(path, journal.unread) if journal.unread else _remove(path)
     finally:
         for _, lock in held:
             os.close(lock)
@@ -190,6 +193,19 @@ def _read(folder: Path) -> Left:
                 elif "raw" in said:
                     unread[call, number] = said
     return Left(folder.name, frozenset(sent), answered, {key: unread[key] for key in unread.keys() - answered.keys()})
+
+
+def _keep_alone(folder: Path, lines: Mapping[Key, Mapping[str, Any]]) -> None:
+    segments = {*folder.glob("*.jsonl")}
+    kept, made = _path(folder, 0), folder / "0.new"
+    with suppress(OSError):  # a full disk: then all of it stays, and a reply that is stored is not stored again
+        with made.open("w") as file:
+            file.writelines(f"{json.dumps(said, separators=(',', ':'))}\n" for said in lines.values())
+            file.flush()
+            os.fsync(file.fileno())
+        made.replace(kept)
+        for segment in segments - {kept}:
+            segment.unlink()
 
 
 def _path(folder: Path | None, segment: int) -> Path:
@@ -254,7 +270,7 @@ def recover(engine: Engine, reread: Reread) -> int:
     """Store what came back to processes of this machine that are gone, and plan again what they held.
 
     Returns how many of their requests were out without an answer: those are paid twice where the provider had them.
-    What was only claimed is not among them. A second call finds nothing.
+    What was only claimed is not among them. A second call finds nothing but what could not be read here.
     """
     with left_behind(journals_of(engine.url)) as journals:
         return sum(_recover(engine, _all_read(journal, reread)) for journal in journals)
@@ -262,7 +278,9 @@ def recover(engine: Engine, reread: Reread) -> int:
 
 def _all_read(journal: Left, reread: Reread) -> Left:
     read = {key: found for key, said in journal.unread.items() if (found := reread(said)) is not None}
-    return replace(journal, answered={**journal.answered, **read}, unread={})
+    for key in read:
+        del journal.unread[key]
+    return replace(journal, answered={**journal.answered, **read})
 
 
 def _recover(engine: Engine, journal: Left) -> int:

@@ -134,9 +134,49 @@ def test_a_reply_that_had_come_and_that_nobody_had_read_is_read_and_an_error_is_
         (calls[2].id, "abandoned", "abandoned", None, None), (calls[3].id, "abandoned", "abandoned", None, None),
     ]  # fmt: skip
     assert (account(sqlite).spent, account(sqlite).reserved) == (pytest.approx(3.2), 0.0)
+    (kept,) = journals_of(sqlite.url).glob("*/*")
+    assert [json.loads(line)["raw"] for line in kept.read_text().splitlines()] == [odd], "it may be paid"
+    kept.unlink()
     stub = Stub()
     assert run_judges(sqlite, study, definitions, transport=stub).judges[0].complete
     assert len(stub.requests) == 3
+
+
+def test_a_reply_is_read_without_its_judges_key_and_kept_where_it_cannot_be_read_here(
+    sqlite: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when a run of another judge, or of an older version, finds the journal."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    study, definitions = make_study(sqlite, 1), judges(STUB_JUDGE)
+    plan_judges(sqlite, study, definitions, describe=describe)
+    dead = Journal(journals_of(sqlite.url), "worker-dead")
+    calls = lease_all(sqlite, "worker-dead")
+    said = judgments("\n".join(f"criterion: {code}" for code in CODES) + "\n[[q=0.8]] [[q=0.2]]")
+    lacking = [{"api_key_env": "OF_ANOTHER_JUDGE"}, {"setting_of_a_later_version": 1}]
+    for call, more in zip(calls, lacking, strict=True):
+        request = dead.request((call.key, 1), {**ASKED, "judge": {"name": "j", "model": "openai/gpt-4o-mini", **more}})
+        request.sent()
+        request.arrived(completion(said))
+    killed(dead)
+    with asyncio.Runner() as runner:
+
+        def read(said: Mapping[str, Any]) -> Mapping[str, Any] | None:
+            return runner.run(client.reread(said))
+
+        assert [recover(sqlite, read) for _ in range(2)] == [1, 0]
+        assert sorted(one.outcome for one in attempts(sqlite)) == ["abandoned", "ok"]
+
+        def read_later(said: Mapping[str, Any]) -> Mapping[str, Any] | None:
+            assert said["asked"]["judge"].pop("setting_of_a_later_version"), "the other line is stored, and gone"
+            return read(said)
+
+        assert recover(sqlite, read_later) == 0
+        runner.run(client.close())
+    assert sorted(one.kind for one in attempts(sqlite)) == ["abandoned", "first", "surplus"]
+    assert not journals_of(sqlite.url).exists()
+    stub = Stub()
+    assert run_judges(sqlite, study, definitions, transport=stub).judges[0].complete
+    assert stub.requests == [], "neither is paid twice"
 
 
 def test_a_reply_that_the_database_had_already_is_stored_once(sqlite: Engine) -> None:

@@ -188,7 +188,7 @@ class Labels:
         """
         chosen = self._settings(settings)
         seen = pilot_of(self.frame, chosen, judge)
-        goals = Goals(half_width, chosen.margin, difference, chosen.level, power, seen.tried)
+        goals = Goals(half_width, chosen.margin, difference, chosen.level, power)
         planned = plan_from_pilot(seen, goals, Prices(minutes_per_pair, rate))
         keys = ("aim", "topics", "safe", "pairs", "hours", "people_usd", "judge_usd", "gives", "note")
         titles = ("To show", "Topics", "Safe", "Pairs", "Hours", "People, USD", "Judge, USD", "Gives", "Why none")

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from calibration.choosing.noninferiority import holm_steps
 from calibration.errors import CalibrationError
 from calibration.estimates import Estimate
 from calibration.inference import bootstrap, compare
-from calibration.inference.gap_test import Rule, from_sums, gap_sums
+from calibration.inference.gap_test import GapSums, Rule, from_sums, gap_sums
 from calibration.remarks import Reason, Remark, remarks_of
 from calibration.settings import CalibrationSettings
 from calibration.sizing.draw_gain import expected_deviation
@@ -40,7 +40,6 @@ class Pilot:
     difference: Spread  # of the judge - the other judge
     other: str  # that judge: of all others the one whose difference varies most; "" if there is none
     tried: int  # judges in the pilot
-    step: int  # by what Holm divides the error of its claim, judges with a smaller p being adequate already
     pairs_per_topic: float
     labels_per_pair: float  # judge's answers compared: criteria times annotators
     annotators_per_pair: float
@@ -48,6 +47,14 @@ class Pilot:
     pay_per_pair: Estimate | None  # of one annotator, USD
     cost_per_pair: Estimate | None  # of the judge, USD
     other_cost_per_pair: Estimate | None
+    rule: Rule = field(repr=False)  # by which the pilot's own claims are tested
+    gaps: Mapping[str, GapSums | None] = field(repr=False)  # of every judge; None where its gap is not known
+
+    def step(self, margin: float) -> int:
+        """By what Holm divides the error of this judge's claim, judges with a smaller p being adequate already."""
+        rule = replace(self.rule, margin=margin)
+        p = [from_sums([sums], rule)[0].p if sums else math.nan for sums in self.gaps.values()]
+        return int(holm_steps(np.array(p))[[*self.gaps].index(self.judge)])
 
 
 def pilot_of(
@@ -86,10 +93,12 @@ def pilot_of(
     }
     return Pilot(
         judge, agreement, icc, variance, _foreseen(study, spreads[judge], rows.judges[judge], rows.clusters),
-        gaps[judge], difference, against, len(study.judges), _step(gaps, judge, settings),
+        gaps[judge], difference, against, len(study.judges),
         *_layout(study, rows, judge), told.get(("seconds_per_item", "each_annotator")),
         told.get(("cost_per_item", "each_annotator")), told.get(("cost_per_item", judge)),
         told.get(("cost_per_item", against)),
+        Rule(settings.margin, settings.level, settings.min_clusters, settings.resamples, settings.seed),
+        {name: gap.sums for name, gap in gaps.items()},
     )  # fmt: skip
 
 
@@ -172,12 +181,6 @@ def _gap(study: Study, judge: Answers, settings: CalibrationSettings) -> Spread:
     scores, code = rows.human - rows.judge, np.unique(rows.cluster, return_inverse=True)[1].astype(np.intp)
     found = replace(spread_of(scores, code), sums=gap_sums(scores, code, rows.unit))
     return _foreseen(study, found, scores, rows.cluster)
-
-
-def _step(gaps: Mapping[str, Spread], judge: str, settings: CalibrationSettings) -> int:
-    rule = Rule(settings.margin, settings.level, settings.min_clusters, settings.resamples, settings.seed)
-    p = [from_sums([gap.sums], rule)[0].p if gap.sums else math.nan for gap in gaps.values()]
-    return int(holm_steps(np.array(p))[[*gaps].index(judge)])
 
 
 def _foreseen(study: Study, spread: Spread, scores: closed_forms.Array, clusters: columns.Codes) -> Spread:

@@ -177,9 +177,14 @@ def needed_for_claim(
     if spread.sd <= TINY:
         least = clusters_without_spread(gap, margin, strict) if margin < 1 else 2
         return _fewest(spread, lambda count: count >= least)
-    like = None if spread.sums is None else gap_of(spread.sums)
-    found = _fewest(spread, lambda count: deciding.claim_power(count, spread.sd, margin, gap, strict, like) >= wanted)
+    found = _fewest(spread, lambda count: power_of_claim(count, spread, margin, level, tried) >= wanted)
     return deciding.at_least(found, FEWEST)
+
+
+def power_of_claim(topics: int, spread: Spread, margin: float, level: float = 0.95, tried: int = 1) -> float:
+    """Probability that so many topics show it, with faults that the pilot may not have seen. Undefined as `power`."""
+    like = None if spread.sums is None else gap_of(spread.sums)
+    return deciding.claim_power(topics, spread.sd, margin, max(0.0, spread.mean), 1 - (1 - level) / tried, like)
 
 
 def needed_to_tell_apart(

@@ -10,7 +10,7 @@ from calibration.arithmetic import tails
 from calibration.arithmetic.closed_forms import Array
 from calibration.choosing.looking import any_time_clusters, planned_clusters
 from calibration.errors import CalibrationError
-from calibration.inference.deciding import POWER, Needed, power
+from calibration.inference.deciding import POWER, Needed
 from calibration.settings import refuse_no_share
 from calibration.sizing import planning
 from calibration.sizing.draw_gain import draw_gain
@@ -107,7 +107,7 @@ class Goals:
     difference: float = 0.05  # between two judges, to be found
     level: float = 0.95
     power: float = POWER
-    tried: int = 1  # judges; Holm over all of them
+    tried: int = 0  # judges; Holm over all of them. 0: not said, so the pilot's, and its claim at its step of Holm
     looks: int = 1  # at the claim, evenly spaced over the planned topics
     any_time: bool = False  # or whenever one likes
 
@@ -231,9 +231,11 @@ def _priced(pilot: Pilot, prices: Prices) -> Prices:
 
 def _planned(known: _Known, goals: Goals, prices: Prices, topics: int | None) -> StudyPlan:
     spreads = {"interval": known.scores, "non_inferior": known.gap, "tell_apart": known.difference}
+    claimed = replace(goals, tried=goals.tried or (known.pilot.step(goals.margin) if known.pilot else 1))
+    goals = replace(goals, tried=goals.tried or (known.pilot.tried if known.pilot else 1))
     aims = tuple(
         replace(aim, drawn=_drawn(aim, spreads[aim.aim], known, goals, prices, topics or 0))
-        for aim in (_interval(known, goals, prices), _claim(known, goals, prices), _apart(known, goals, prices))
+        for aim in (_interval(known, goals, prices), _claim(known, claimed, prices), _apart(known, goals, prices))
     )
     rows: tuple[planning.DesignRow, ...] = ()
     columns = tuple(sorted({*TABLE_TOPICS, *([topics] if topics else [])}))
@@ -241,7 +243,7 @@ def _planned(known: _Known, goals: Goals, prices: Prices, topics: int | None) ->
         labels = max(1, round(known.design.labels_per_topic))
         shown = sorted({1.0, max(1.0, labels // 4), *(n * labels for n in (1, 2, 4)), *LIMIT[: known.icc > 0]})
         rows = planning.design_table(known.variance, known.icc, shown, columns, goals.level)
-    at = None if topics is None else _at(known, goals, prices, topics)
+    at = None if topics is None else _at(known, goals, claimed, prices, topics)
     return StudyPlan(aims, rows, columns, at, known.pilot, known.design, known.icc, known.variance)
 
 
@@ -254,14 +256,11 @@ def _interval(known: _Known, goals: Goals, prices: Prices) -> Planned:
 
 
 def _claim(known: _Known, goals: Goals, prices: Prices) -> Planned:
-    if known.pilot and goals.tried == known.pilot.tried:
-        goals = replace(goals, tried=known.pilot.step)
     wanted = goals.margin, goals.level, goals.power, goals.tried
     formula = planning.needed_for_claim(known.gap, *wanted)
     once, simulated = planning.confirmed(formula, known.gap, *wanted)
-    strict = 1 - (1 - goals.level) / goals.tried
     # with looks the larger number has the power that one look has at its own
-    reached = power(once.clusters or 0, known.gap.sd, goals.margin, once.gap, strict)
+    reached = planning.power_of_claim(once.clusters or 0, known.gap, goals.margin, goals.level, goals.tried)
     found = _with_looks(once, known.gap, goals)
     safe = _with_looks(
         planning.needed_for_claim(replace(known.gap, sd=known.gap.cautious_sd), *wanted), known.gap, goals
@@ -335,15 +334,15 @@ def _cost(found: Needed, known: _Known, prices: Prices, judges: int = 1) -> Cost
     return None if found.clusters is None else cost_of(found.clusters, known.design, prices, judges)
 
 
-def _at(known: _Known, goals: Goals, prices: Prices, topics: int) -> At:
+def _at(known: _Known, goals: Goals, claimed: Goals, prices: Prices, topics: int) -> At:
     if topics < 2:
         raise CalibrationError("bad_number", f"{topics} is too few topics for an interval; use 2 or more")
-    strict = 1 - (1 - goals.level) / goals.tried
+    once = _as_one_look(topics, known.gap, claimed)
     return At(
         topics,
         planning.half_width_of_sd(topics, known.scores.sd, goals.level),
         planning.assured(topics, known.scores.sd, goals.half_width, goals.level),
-        power(_as_one_look(topics, known.gap, goals), known.gap.sd, goals.margin, max(0.0, known.gap.mean), strict),
+        planning.power_of_claim(once, known.gap, goals.margin, goals.level, claimed.tried),
         planning.power_to_tell_apart(topics, known.difference.sd, goals.difference, goals.level, max(2, goals.tried)),
         cost_of(topics, known.design, prices),
     )

@@ -37,7 +37,11 @@ def plan(
     power: float = typer.Option(0.8, help="Probability of success that is wanted.", rich_help_panel=GOALS),
     level: float = typer.Option(None, help="Level; the protocol's, else .95.", rich_help_panel=GOALS),
     tried: int = typer.Option(
-        None, help="Judges tried (Holm over all of them); those of the pilot, else 1.", min=1, rich_help_panel=GOALS
+        None,
+        help="Judges tried (Holm over all of them); left out: those of the pilot, its claim at its own step of "
+        "Holm, else 1.",
+        min=1,
+        rich_help_panel=GOALS,
     ),
     looks: int = typer.Option(
         1,
@@ -96,7 +100,7 @@ def plan(
             difference,
             chosen.level if level is None else level,
             power,
-            tried or (seen.tried if seen else 1),
+            tried or 0,
             looks,
             any_time,
         )
@@ -227,6 +231,9 @@ def _plain(planned: StudyPlan, assumed: dict[str, float]) -> dict[str, Any]:
     from exports.as_json import plain
 
     pilot = planned.pilot and {field.name: getattr(planned.pilot, field.name) for field in fields(planned.pilot)}
+    if pilot and planned.pilot:
+        del pilot["rule"], pilot["gaps"]
+        pilot["step"] = planned.pilot.step(planned.aims[1].target)
     for name in ("scores", "gap", "difference"):
         if pilot:
             spread = pilot[name]

@@ -83,11 +83,16 @@ def _goals(settings: CalibrationSettings, pilot: Pilot | None) -> tuple[Goals, i
     margin = _points("Margin of non-inferiority", 100 * settings.margin, "margin")
     difference = _points("Difference of two judges", 5.0, "difference")
     power = st.slider("Power", 50, 95, 80, 5, format="%d %%", key="plan_power") / 100
-    tried = st.slider("Judges tried", 1, 20, min(20, pilot.tried) if pilot else 1, key=f"plan_tried_{bool(pilot)}")
+    own = min(20, pilot.tried) if pilot else 1
+    tried = st.slider(
+        "Judges tried", 1, 20, own, key=f"plan_tried_{bool(pilot)}",
+        help="Holm over all of them; at the pilot's own number, its claim is planned at its own step of Holm.",
+    )  # fmt: skip
     looks, any_time = _looks(settings)
     start = 50 if pilot is None else min(500, max(50, 10 * round(pilot.scores.pilot / 5)))  # twice the pilot's
     topics = st.slider("Topics one could have", 5, 500, start, 5, key=f"plan_topics_{bool(pilot)}")
-    return Goals(half_width, margin, difference, settings.level, power, tried, looks, any_time), topics
+    said = 0 if pilot and tried == own else tried
+    return Goals(half_width, margin, difference, settings.level, power, said, looks, any_time), topics
 
 
 def _looks(settings: CalibrationSettings) -> tuple[int, bool]:

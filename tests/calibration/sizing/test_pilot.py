@@ -202,11 +202,20 @@ def test_the_plan_and_the_choice_ask_for_topics_by_one_formula_and_studies_may_o
     frame, settings = made_pairs(14, judges=judges, seed=2), CalibrationSettings(margin=0.08, resamples=999)
     candidates = cheapest_adequate_judge(frame, settings).candidates
     needed = {one.judge: one.clusters_needed for one in candidates if one.clusters_needed}
-    steps = {judge: pilot_of(frame, settings, judge).step for judge in needed}
+    other_margin = CalibrationSettings(margin=0.5, resamples=999)  # the step is taken at the margin that is planned for
+    steps = {judge: pilot_of(frame, other_margin, judge).step(0.08) for judge in needed}
     assert sorted(steps.values()) == [1, 2, 3], "each at the level at which it is tested once others are shown"
     for judge, topics in needed.items():
         pilot = pilot_of(frame, settings, judge)
-        claim = plan_from_pilot(pilot, Goals(margin=0.08, tried=pilot.tried)).aims[1]
+        plan = plan_from_pilot(pilot, Goals(margin=0.08), topics=topics)
+        claim, at = plan.aims[1], plan.at
         assert claim.formula == topics
+        assert at is not None
+        assert 0.8 <= at.power < 0.85, "with the faults that the number rests on, at the step it rests on"
+        once = plan_from_pilot(pilot, Goals(margin=0.08), topics=claim.needed.clusters)
+        assert once.at is not None
+        assert once.at.power == once.aims[1].reached, "one number has one power"
+        said = plan_from_pilot(pilot, Goals(margin=0.08, tried=pilot.tried)).aims[1].formula
+        assert (said is not None and said > topics) == (steps[judge] < 3), "who says a number is held to it"
         assert claim.needed.clusters >= topics
         assert claim.simulated >= 0.77

@@ -88,7 +88,8 @@ def form_asked(given: Collection[str]) -> Form:
 
 
 ALL = Wants()
-WINNERS = {"winner_model_a": "model_a", "winner_model_b": "model_b", "winner_tie": "tie"}  # a column for each answer
+WINNERS = {"winner_model_a": "model_a", "winner_model_b": "model_b"}  # a column for each answer; any other is a tie's
+MARKED, UNMARKED = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no", "")
 
 
 def read_table(path: Path, asked: Form = AS_FOUND, wants: Wants = ALL) -> Table:
@@ -106,17 +107,27 @@ def read_table(path: Path, asked: Form = AS_FOUND, wants: Wants = ALL) -> Table:
     table = _read_file(path, start, asked, wants)
     frame, sign = with_points(table.frame, str(path), asked.decimal)
     told = table.told + (("numbers have decimal commas",) if sign == "," else ())
-    if {*WINNERS} <= {*frame} and "winner" not in frame and _one_of_each(frame[[*WINNERS]]):
-        word = (frame[[*WINNERS]] == "1").idxmax(axis=1).map(WINNERS)
-        frame = frame.drop(columns=[*WINNERS]).assign(winner=word.astype("str"))
-        told += (f"{', '.join(WINNERS)} are one column, winner",)
+    if {*WINNERS} <= {*frame} and "winner" not in frame:
+        marks = frame.filter(regex="^winner_(model_[ab]$|.*(tie|both|draw))")
+        frame = frame.drop(columns=[*marks]).assign(winner=_winner(marks, str(path)))
+        told += (f"{', '.join(map(str, marks))} are one column, winner",)
     return Table(frame, replace(table.form, decimal=sign), told)
 
 
-def _one_of_each(marks: pd.DataFrame) -> bool:
-    """Whether each row marks one column with 1 and the others with 0."""
-    ones = (marks == "1").sum(axis=1)
-    return bool(marks.isin(["0", "1"]).to_numpy().all() and (ones == 1).all())
+def _winner(marks: pd.DataFrame, where: str) -> pd.Series[str]:
+    """The answer whose column each row marks, blank where all are. Raises AnnotationError for rows of none or several."""
+    cells = marks.apply(lambda column: column.str.strip().str.casefold())
+    ones, is_blank = cells.isin(MARKED), (cells == "").all(axis=1)
+    wrong = ~(cells.isin([*MARKED, *UNMARKED]).all(axis=1) & (is_blank | (ones.sum(axis=1) == 1)))
+    if wrong.any():
+        records = [str(number) for number, is_wrong in enumerate(wrong, start=1) if is_wrong]
+        names = ", ".join(map(str, marks))
+        raise AnnotationError(
+            "bad_file", f"{where}: {names} do not say one winner in record {decoding.some_of(records, 5)}: mark one "
+            "with 1 and the others with 0, a tie in a column winner_tie, or leave all of them blank where nobody answered"
+        )  # fmt: skip
+    words: pd.Series[str] = ones.idxmax(axis=1).map(lambda name: WINNERS.get(name, "tie")).mask(is_blank, "")
+    return words.astype("str")
 
 
 def _read_file(path: Path, start: bytes, asked: Form, wants: Wants) -> Table:

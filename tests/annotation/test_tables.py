@@ -205,3 +205,25 @@ def test_a_comma_in_a_number_is_read_where_one_reading_is_left(
             read_table(path)
     else:
         assert read_table(path).frame["b"].astype("str").tolist() == read
+
+
+@pytest.mark.parametrize(
+    ("head", "rows", "read"),
+    [
+        ("winner_tie", ["1,0,0", ",1,", ",,", "0,0,1"], ["model_a", "model_b", "", "tie"]),
+        ("winner_tie", ["True,False,False", "False,False,True"], ["model_a", "tie"]),
+        ("winner_tie (bothbad)", ["0,1,0", "0,0,1"], ["model_b", "tie"]),
+        ("winner_name", ["1,0,x", "0,1,y"], ["model_a", "model_b"]),
+        ("winner_tie", ["1,0,0", "0,0,0", "1,1,0", "2,0,0"], "record 2, 3, 4: mark one"),
+    ],
+)
+def test_a_column_for_each_winner_is_one_answer_and_rows_without_one_are_named(
+    tmp_path: Path, head: str, rows: list[str], read: list[str] | str
+) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("\n".join([f"id,winner_model_a,winner_model_b,{head}", *(f"x,{row}" for row in rows)]))
+    if isinstance(read, str):
+        with pytest.raises(AnnotationError, match=read):
+            read_table(path)
+    else:
+        assert read_table(path).frame["winner"].tolist() == read

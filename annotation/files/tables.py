@@ -115,7 +115,7 @@ def read_table(path: Path, asked: Form = AS_FOUND, wants: Wants = ALL) -> Table:
 
 
 def _winner(marks: pd.DataFrame, where: str) -> pd.Series[str]:
-    """The answer whose column each row marks, blank where all are. Raises AnnotationError for rows of none or several."""
+    """The answer whose column each row marks, blank where all are. Raises AnnotationError for other rows."""
     cells = marks.apply(lambda column: column.str.strip().str.casefold())
     ones, is_blank = cells.isin(MARKED), (cells == "").all(axis=1)
     wrong = ~(cells.isin([*MARKED, *UNMARKED]).all(axis=1) & (is_blank | (ones.sum(axis=1) == 1)))
@@ -124,7 +124,7 @@ def _winner(marks: pd.DataFrame, where: str) -> pd.Series[str]:
         names = ", ".join(map(str, marks))
         raise AnnotationError(
             "bad_file", f"{where}: {names} do not say one winner in record {decoding.some_of(records, 5)}: mark one "
-            "with 1 and the others with 0, a tie in a column winner_tie, or leave all of them blank where nobody answered"
+            "with 1 and the others with 0, a tie in a column winner_tie, or leave all blank where nobody answered"
         )  # fmt: skip
     words: pd.Series[str] = ones.idxmax(axis=1).map(lambda name: WINNERS.get(name, "tie")).mask(is_blank, "")
     return words.astype("str")

@@ -19,12 +19,20 @@ KEYS = (
 # others name files, credentials or hosts to litellm
 PARAMS = ("temperature", "top_p", "top_k", "seed", "reasoning_effort", "frequency_penalty", "presence_penalty")
 KEY_NAME = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY")  # no other variable of a worker is sent to anybody
+MODEL_NAME = re.compile(r"[\w.:@-]+(/[\w.:@-]+)+")  # litellm sends to some providers what is an address in the name
+# each at one address of its own, with a key alone; of others a name may hold an address, or the machine's account pays
+PROVIDERS = (
+    "openai", "anthropic", "gemini", "mistral", "deepseek", "xai", "groq", "cerebras", "perplexity", "together_ai",
+    "fireworks_ai", "openrouter", "cohere", "cohere_chat", "deepinfra", "moonshot", "zai", "novita", "sambanova",
+)  # fmt: skip
+SERVERS = ("openai", "hosted_vllm")  # what is spoken at an api_base
 
 
 def parse_described(text: str, protocol: Protocol, bases: Collection[str] | None = None) -> tuple[JudgeDefinition, ...]:
     """The judges in `text`. Raises AnnotationError `bad_judges` naming judge, key and remedy.
 
     `bases`: the addresses that a worker's owner lets them ask beside their providers'; None where no worker reads them.
+    A worker gets no price of a provider's model: it pays what litellm's map says, so the budget is counted by that.
     """
     try:
         raw = read_toml(text)
@@ -35,7 +43,31 @@ def parse_described(text: str, protocol: Protocol, bases: Collection[str] | None
     found = parse_judges(text, protocol, SOURCE)
     if open_ended := next((judge.name for judge in found if judge.max_cost is None), None):
         raise AnnotationError("bad_judges", f"{SOURCE}: judge {open_ended!r}: say its budget, such as max_cost = 5.0")
-    return found
+    for problem in (problem for judge in found for problem in _ways_out(judge)):
+        raise AnnotationError("bad_judges", f"{SOURCE}: {problem}")
+    return tuple(
+        judge if bases is None or judge.api_base else judge.model_copy(update={"price": None}) for judge in found
+    )
+
+
+def key_root(provider: str) -> str:
+    """How the names of variables begin that hold this provider's keys: `TOGETHER` of `together_ai`."""
+    return provider.split("_")[0].upper()
+
+
+def _ways_out(judge: JudgeDefinition) -> Iterator[str]:
+    """Where its prompt, or a key, would go to somebody else."""
+    place, provider, key = f"judge {judge.name!r}", judge.model.split("/")[0], judge.api_key_env
+    known = SERVERS if judge.api_base else PROVIDERS
+    if provider not in known or not MODEL_NAME.fullmatch(judge.model):
+        yield (
+            f"{place}: model is provider/model, of {', '.join(known)} (found {judge.model!r:.80}); describe any other "
+            "in judges.toml of the machine that asks"
+        )
+    elif judge.api_base and key and key.startswith(tuple(map(key_root, PROVIDERS))):
+        yield f"{place}: {key} is a provider's key and is not sent to api_base; name that server's own variable"
+    elif not judge.api_base and key and not key.startswith(key_root(provider)):
+        yield f"{place}: {key} is not sent to {provider}; api_key_env begins with {key_root(provider)} there"
 
 
 def _problems(raw: Mapping[str, Any], bases: Collection[str] | None) -> Iterator[str]:

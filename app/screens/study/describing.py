@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from annotation import errors, studies
-from annotation.judges.defining.described import parse_described
+from annotation.judges.defining.described import key_root, parse_described
 from annotation.judges.planning import previewing, requests
 from annotation.people.principals import Principal, study_for
 from app.screens import report_page
@@ -81,11 +81,11 @@ def _added(model: dict[str, Any], budget: float) -> None:
 
 def as_toml(model: dict[str, Any], budget: float) -> str:
     """One [[judge]] of this model, with the key that its provider's own documentation names."""
-    name = model["model"].rpartition("/")[2]
-    price = model["price"]
+    name, price = model["model"].rpartition("/")[2], model["price"]
+    of_provider = model["model"] if "/" in model["model"] else f"{model['provider']}/{name}"
     lines = [
-        f"name = {json.dumps(name)}", f"model = {json.dumps(model['model'])}",
-        f"api_key_env = {json.dumps(model['provider'].split('_')[0].upper() + '_API_KEY')}", f"max_cost = {budget}",
+        f"name = {json.dumps(name)}", f"model = {json.dumps(of_provider)}",
+        f"api_key_env = {json.dumps(key_root(model['provider']) + '_API_KEY')}", f"max_cost = {budget}",
     ]  # fmt: skip
     lines += [f"price = {{input = {price['input']}, output = {price['output']}}}"] if price else []
     return "\n".join(["[[judge]]", *lines, ""])

@@ -6,7 +6,9 @@ import pytest
 from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
+from annotation.judges.asking import client
 from annotation.judges.defining.described import parse_described
+from annotation.judges.money.prices import snapshot
 from annotation.judges.planning.requests import can_be_asked, described_judges, forecast, keep_judges
 from annotation.people.principals import local_admin
 from annotation.protocol import parse_protocol
@@ -38,6 +40,38 @@ def test_what_reaches_into_a_workers_machine_is_refused_by_its_key(line: str, sa
     text = MODEL + line if place == "judge" else f"[defaults]\n{line}\n{MODEL}"
     with pytest.raises(AnnotationError, match=says):
         parse_described(text, parse_protocol(judged_study.protocol_text()), (BASE,))
+
+
+@pytest.mark.parametrize(
+    ("model", "more", "says"),
+    [
+        ("oobabooga/http://127.0.0.1:9", "", "model is provider/model"),
+        ("openai/http://127.0.0.1:9", "", "model is provider/model"),
+        ("gpt-4o-mini", "", "model is provider/model"),
+        ("bedrock/any", "", "model is provider/model"),
+        ("hosted_vllm/any", "", "model is provider/model"),
+        ("anthropic/any", f'api_base = "{BASE}"', "model is provider/model, of openai, hosted_vllm"),
+        ("openai/any", f'api_base = "{BASE}"\napi_key_env = "OPENAI_API_KEY"', "is a provider's key and is not sent"),
+        ("groq/any", 'api_key_env = "OPENAI_API_KEY"', "OPENAI_API_KEY is not sent to groq"),
+    ],
+)
+def test_no_prompt_and_no_key_goes_to_whom_it_is_not_for(model: str, more: str, says: str) -> None:
+    text = f"{MODEL.replace('openai/gpt-4o-mini', model)}{more}\n"
+    with pytest.raises(AnnotationError, match=says):
+        parse_described(text, parse_protocol(judged_study.protocol_text()), (BASE,))
+
+
+def test_a_worker_counts_a_providers_price_and_not_the_one_described() -> None:
+    free = MODEL.replace("0.15", "0.0").replace("0.6", "0.0") + 'api_key_env = "OPENAI_API_KEY"\n'
+    protocol = parse_protocol(judged_study.protocol_text())
+    (judge,) = parse_described(free, protocol, ())
+    facts = client.describe(judge)
+    priced = snapshot(judge, facts.price, facts.price_source).price
+    assert priced is not None
+    assert (priced.input, priced.output) == (0.15, 0.6)
+    (unknown,) = parse_described(free.replace("gpt-4o-mini", "of-no-map"), protocol, ())
+    with pytest.raises(AnnotationError, match="no known price"):
+        snapshot(unknown, client.describe(unknown).price, "map")
 
 
 def test_a_budget_is_asked_for_and_a_workers_owner_allows_an_address() -> None:

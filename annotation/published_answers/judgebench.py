@@ -25,35 +25,60 @@ def read_judgebench(path: Path, reading: Reading) -> Found:
     """The topic is the question; a judge is called by `judge_name` and the model that it asked. Both responses are of
     one model, so they stand for the systems."""
     found = Found()
-    seen: set[str] = set()
-    for row in records(path, reading, found):
+    rows = [*records(path, reading, found)]
+    models = {_asker(row): model for row in reversed(rows) if (model := _model(row))}
+    keys: dict[str, str] = {}
+    for row in rows:
         with collecting(found.problems):
             if not {"pair_id", "question", "response_A", "label"} <= {*row.values}:
                 raise ImportingError(f"{row.where}: no pair_id, question, responses and label; give JudgeBench's files")
-            _add(found, row, seen)
+            _add(found, row, keys, _model(row) or models.get(_asker(row), "") or _model_of_file(row))
+    found.leave(f"answers of the key, which stands as the person {KEY!r}", len(keys))
     return found
 
 
-def _add(found: Found, row: Row, seen: set[str]) -> None:
+def _add(found: Found, row: Row, keys: dict[str, str], model: str) -> None:
     name, topic = as_text(row.values["pair_id"]) or "", text_sha256(as_text(row.values["question"]) or "")[:12]
+    key, judgments = as_text(row.values["label"]) or "", _judgments(row)
+    if len(judgments) > len(ORDERS):
+        raise ImportingError(
+            f"{row.where}: {len(judgments)} judgments of pair {name}; keep one of each order, two at most"
+        )
+    if keys.get(name, key) != key:
+        raise ImportingError(
+            f"{row.where}: the key of pair {name} is {key}, and {keys[name]} before; keep the right one"
+        )
     held = {**row.values, "topic": topic, "part": "correctness", "one": "response_A", "other": "response_B"}
-    if name not in seen:
-        seen.add(name)
-        found.entries.append(_entry(row.where, held, name, KEY, WON.get(as_text(row.values["label"]) or "", ""), ""))
-    for judgment, (first, won) in zip(row.values.get("judgments") or (), ORDERS, strict=False):
+    if name not in keys:
+        keys[name] = key
+        found.entries.append(_entry(row.where, held, name, KEY, WON.get(key, ""), ""))
+    judge = f"{as_text(row.values.get('judge_name')) or 'judge'} {model}".strip()
+    for judgment, (first, won) in zip(judgments, ORDERS, strict=False):
         told = judgment if isinstance(judgment, dict) else {}
         verdict = won.get(as_text(told.get("decision")) or "", "")
-        found.entries.append(_entry(row.where, held, name, _judge(row), verdict, first))
+        found.entries.append(_entry(row.where, held, name, judge, verdict, first))
 
 
-def _judge(row: Row) -> str:
-    """`arena_hard gpt-4o-mini`; a failed judgment names no model, so another of the pair does, or the file's name."""
-    named = as_text(row.values.get("judge_name")) or "judge"
-    _, sign, in_file = row.where.partition("judge_model=")
-    asked = [one.get("judgment") for one in row.values["judgments"] if isinstance(one, dict)]
-    models = [as_text(one.get("judge_model")) for one in asked if isinstance(one, dict)]
-    model = next(filter(None, models), "") or (in_file.partition(".jsonl")[0] if sign else "")
-    return f"{named} {model}".strip()
+def _judgments(row: Row) -> list[Any]:
+    held = row.values.get("judgments")
+    return held if isinstance(held, list) else []
+
+
+def _asker(row: Row) -> tuple[str, str | None]:
+    """The file and the judge's name: one of outputs/ holds what one judge asked one model."""
+    return row.where.rpartition(":")[0], as_text(row.values.get("judge_name"))
+
+
+def _model(row: Row) -> str:
+    """The model that answered, "" where every judgment failed: a failed one is null."""
+    asked = [one.get("judgment") for one in _judgments(row) if isinstance(one, dict)]
+    named = (as_text(one.get("judge_model")) for one in asked if isinstance(one, dict))
+    return next(filter(None, named), "")
+
+
+def _model_of_file(row: Row) -> str:
+    """The model by the file's name, `judge_name=…,judge_model=….jsonl`, where no judgment in it names one."""
+    return row.where.partition("judge_model=")[2].partition(".jsonl")[0]
 
 
 def _entry(where: str, held: dict[str, Any], name: str, who: str, verdict: str, first: str) -> Entry:

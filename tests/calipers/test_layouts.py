@@ -32,6 +32,7 @@ from tests.calipers.layout_fixtures import (
     VERDICTS,
     WORD,
     inspect_samples,
+    judgebench,
     langfuse,
     lines,
     mt_bench_pair,
@@ -124,6 +125,23 @@ def test_a_file_of_a_tool_is_recognised_told_and_read_right(tmp_path: Path, name
     assert answers(found) == expected(name, layout)
     assert found.groupby(["rater_id", "criterion"])["item_id"].nunique().eq(8).all()
     assert read(path, layout, people=[people] if people else []).labels.equals(made.labels)
+
+
+def test_a_key_of_judgebench_is_one_and_a_judge_is_one_where_judgments_failed(tmp_path: Path) -> None:
+    path = tmp_path / "outputs" / "judge_name=arena_hard,judge_model=mini.jsonl"
+    path.parent.mkdir()
+    first, second, third, *_ = records = judgebench()
+    second["judgments"] = [None, None]
+    path.write_bytes(lines(records))
+    made = read(tmp_path)
+    judges = made.labels.loc[made.labels["rater_kind"] == "judge", "rater_id"]
+    assert {*judges} == {f"arena_hard {JUDGE}"}, "a pair whose judgments all failed is of the file's judge"
+    assert any("answers of the key, which stands as the person 'answer key' 8" in sentence for sentence in made.told)
+    third["judgments"] *= 2
+    path.write_bytes(lines([*records, first | {"label": {"A>B": "B>A", "B>A": "A>B"}[first["label"]]}]))
+    refused = " ".join(read(tmp_path, "judgebench").problems)
+    assert "4 judgments of pair" in refused
+    assert f"the key of pair {first['pair_id']} is" in refused
 
 
 @pytest.mark.parametrize("name", ["a table of mlflow.evaluate", "scores of Langfuse as CSV", "LangSmith", "PandaLM"])

@@ -49,6 +49,14 @@ class Told:
     looking: Looking | None = None
 
 
+def look_of(told: Told) -> str:
+    """One sentence on the look that was taken; empty where none is told."""
+    plan = told.plan
+    if told.looking is None:
+        return ""
+    return open_words.look_words(told.looking, 1 - plan.level, told.word, len(plan.judges), plan.resamples)
+
+
 def sentences_of(told: Told) -> tuple[str, str]:
     """The headline, and the whole that begins with it: what was found, on what, and why not another judge."""
     if not told.candidates:
@@ -62,7 +70,7 @@ def sentences_of(told: Told) -> tuple[str, str]:
         parts.append(_hardly(told.people, told.plan.ties))
     parts += _few_clusters(told)
     if told.looking and not told.looking.is_only:
-        parts.append(open_words.look_words(told.looking, 1 - told.plan.level, told.word))
+        parts.append(look_of(told))
     parts += open_words.undecided(told.candidates, told.chosen, told.plan, told.word)
     parts += [
         open_words.no_better_than_constant(candidate, told.word)

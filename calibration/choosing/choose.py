@@ -84,7 +84,7 @@ def choice_of(study: Study, group: Group, scale: Scale, settings: CalibrationSet
     facts = choice_words.Told(status, picked, told, found.plan, word, known, people, found.looking)
     headline, sentence = choice_words.sentences_of(facts)
     name = chosen.judge if chosen else None
-    look = open_words.look_words(found.looking, 1 - found.plan.level, word)
+    look = choice_words.look_of(facts)
     if chosen and study.drawn is not None:
         look = f"{open_words.enough_words(chosen.judge, found.looking, word)} {look}".strip()
     return choice.Choice(status, name, headline, sentence, told, needed, found.plan, known, people, look)

@@ -212,8 +212,13 @@ def looked_claims(claims: Sequence[Claim], plan: ComparisonPlan, looking: Lookin
     """
     if looking.is_only:
         return tuple(claims)
-    least_p = 1 / (max(gap_test.DRAWS, plan.resamples) + 1)
+    least_p = least_p_of(plan.resamples)
     return tuple(_claim(claim, plan, looking, len(claims), least_p) for claim in claims)
+
+
+def least_p_of(resamples: int) -> float:
+    """The smallest p of a test of the gap, which draws 999 at least."""
+    return 1 / (max(gap_test.DRAWS, resamples) + 1)
 
 
 def looked_above(
@@ -235,7 +240,7 @@ def _claim(claim: Claim, plan: ComparisonPlan, looking: Looking, tried: int, lea
     level = looking.level(error, effect)
     lower, upper = (_moved(value, bound, error, level, clusters) for bound in (test.lower, test.upper))
     p = _family_p(claim.p_adjusted, looking, effect, tried)
-    if test.law is not None and not _can_show(least_p, looking, effect, tried, error):
+    if test.law is not None and not can_show(least_p, looking, effect, tried, error):
         upper = math.nan  # far beyond what so few resamples know
     outcome: gap_test.Outcome = "inferior" if lower > plan.margin else "non_inferior" if p <= error else "cannot_tell"
     if claim.outcome == "cannot_tell" or math.isnan(p):
@@ -261,7 +266,7 @@ def _above(above: Above, plan: ComparisonPlan, looking: Looking, tried: int, lea
     if outcome == "below" and not upper < 0 and excess != 0:  # of none at all nothing hangs on a test
         outcome = "cannot_tell"
     needed = looking.needed(above.needed, error, plan.power) if above.needed else None
-    can_be = math.isnan(p) or _can_show(least_p, looking, effect, tried, error)
+    can_be = math.isnan(p) or can_show(least_p, looking, effect, tried, error)
     if not can_be and plan.at_least is not None:
         lower = math.nan
     return replace(above, lower=lower, upper=upper, p_adjusted=p, outcome=outcome, needed=needed, can_be_shown=can_be)
@@ -289,8 +294,8 @@ def _needed_once(found: compare.Difference, plan: ComparisonPlan) -> deciding.Ne
     return deciding.Needed(max(2, clusters), None, gap, plan.margin / effect)
 
 
-def _can_show(least_p: float, looking: Looking, effect: float, tried: int, error: float) -> bool:
-    """Whether the smallest p there is would be small enough at this look."""
+def can_show(least_p: float, looking: Looking, effect: float, tried: int, error: float) -> bool:
+    """Whether the smallest p there is would be small enough at this look, for one of so many judges tried."""
     return _family_p(least_p, looking, effect, tried) <= error
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from calibration.choosing.card import Question
 from calibration.choosing.choice import Candidate, open_candidates
-from calibration.choosing.looking import Looking
+from calibration.choosing.looking import Looking, can_show, least_p_of
 from calibration.choosing.noninferiority import ComparisonPlan
 from calibration.inference.gap_test import RESAMPLES
 from calibration.inference.looks import FIRST
@@ -17,7 +17,6 @@ from calibration.study.label_scores import IN_WORDS
 from plain.counting import counted
 
 MORE_FIRST = ", label more first"
-LEAST_P = 1 / (RESAMPLES + 1)  # of a test: a look that may err in less shows nothing
 WHY_NO_NUMBER = {
     "gap_reaches_margin": "no number of {word} is likely to show adequacy, {seen} reaching the {limit}",
     "too_many": "decided by more than a million {word}",
@@ -111,8 +110,13 @@ NEXT = (
 )
 
 
-def look_words(looking: Looking, error: float = 0.05, word: str = "topics") -> str:
-    """One sentence on this look. `error`: one-sided, of all looks; `word`: what clusters are, in the plural."""
+def look_words(
+    looking: Looking, error: float = 0.05, word: str = "topics", tried: int = 1, resamples: int = RESAMPLES
+) -> str:
+    """One sentence on this look. `error`: one-sided, of all looks; `word`: what clusters are, in the plural.
+
+    `tried`: judges, and `resamples`: of their tests, which turn on both whether any p can be small enough by now.
+    """
     at = f"{looking.topics:,} {word if looking.topics != 1 else word.removesuffix('s')}"
     in_part = f" ({looking.begun:,} have labels, and one labelled in part counts in part)"
     in_part *= looking.begun > looking.topics
@@ -136,9 +140,9 @@ def look_words(looking: Looking, error: float = 0.05, word: str = "topics") -> s
         return f"One look is assumed, at {at}{NEXT}."
     planned = f"{looking.topics:,} of {looking.planned:,} {word}{in_part}" if looking.planned else at
     last = " and last" if looking.share >= 1 else ""
-    level = looking.level(error)
-    does = "today's bound is stricter for it" if level >= LEAST_P else "it is too early to show any judge adequate"
-    return f"{_ordinal(looking.number)}{last} look, at {planned}; {does}: {_level(level, error)}."
+    shows = can_show(least_p_of(resamples), looking, math.nan, tried, error)
+    does = "today's bound is stricter for it" if shows else "it is too early to show any judge adequate"
+    return f"{_ordinal(looking.number)}{last} look, at {planned}; {does}: {_level(looking.level(error), error)}."
 
 
 def enough_words(judge: str, looking: Looking, word: str = "topics") -> str:

@@ -79,6 +79,15 @@ def test_a_look_too_early_for_any_p_has_no_bound_and_says_that_it_is_too_early(p
     assert f"First look, at {pairs} of {planned} topics; it is too early to show any judge adequate" in early.sentence
 
 
+@pytest.mark.parametrize(("judges", "early"), [(1, False), (4, True)])
+def test_a_look_is_too_early_for_many_judges_at_which_one_alone_could_be_shown(judges: int, early: bool) -> None:
+    labels = priced({f"judge {n}": (0.85, 0.001) for n in range(judges)}, pairs=36)
+    found = cheapest_adequate_judge(labels, CalibrationSettings(resamples=999, looks="planned", planned_topics=60))
+    assert {math.isnan(one.claim.test.upper) for one in found.candidates if one.claim} == {early}
+    assert ("it is too early to show any judge adequate" in found.look) is early
+    assert ("today's bound is stricter for it" in found.look) is not early
+
+
 def test_after_a_look_that_was_to_be_the_only_one_nothing_is_shown() -> None:
     again = chosen(earlier_looks=(Look(40, 1.0),))
     assert again.status == "cannot_tell"

@@ -239,14 +239,12 @@ def test_more_than_a_million_clusters_are_no_advice(
     assert (needed.clusters, needed.note) == (clusters, "" if clusters else "too_many")
 
 
-@pytest.mark.parametrize(("below", "early"), [(0.0, False), (1e-9, True)])
-def test_a_look_that_may_err_in_less_than_the_least_p_is_too_early(below: float, early: bool) -> None:
-    level = open_words.LEAST_P - below
-    look: Any = Made(
-        mode="planned", topics=5, begun=5, is_spent=False, is_only=False, planned=60, share=0.1, number=1,
-        level=lambda error: level,
-    )  # fmt: skip
-    assert ("it is too early to show" in open_words.look_words(look)) == early
+@pytest.mark.parametrize(("least", "early"), [(0.05, False), (0.05 + 1e-9, True)])
+def test_a_look_whose_least_p_is_above_the_error_is_too_early(
+    least: float, early: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(looking, "_family_p", lambda *_: least)
+    assert ("it is too early to show" in open_words.look_words(Looking("planned", 40, 60))) == early
 
 
 def test_a_plan_of_looks_is_large_enough_where_it_has_the_power_exactly(monkeypatch: pytest.MonkeyPatch) -> None:

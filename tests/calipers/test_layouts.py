@@ -138,10 +138,11 @@ def test_a_key_of_judgebench_is_one_and_a_judge_is_one_where_judgments_failed(tm
     assert {*judges} == {f"arena_hard {JUDGE}"}, "a pair whose judgments all failed is of the file's judge"
     assert any("answers of the key, which stands as the person 'answer key' 8" in sentence for sentence in made.told)
     third["judgments"] *= 2
-    path.write_bytes(lines([*records, first | {"label": {"A>B": "B>A", "B>A": "A>B"}[first["label"]]}]))
-    refused = " ".join(read(tmp_path, "judgebench").problems)
-    assert "4 judgments of pair" in refused
-    assert f"the key of pair {first['pair_id']} is" in refused
+    contrary = first | {"label": {"A>B": "B>A", "B>A": "A>B"}[first["label"]]}
+    for wrong, why in (([third], "4 judgments of pair q3"), ([first, contrary], "the key of pair q1 is")):
+        path.write_bytes(lines([*records[3:], *wrong]))
+        assert "could not be read and left out 1, first: " in (told := "".join(read(tmp_path).told))
+        assert why in told
 
 
 @pytest.mark.parametrize("name", ["a table of mlflow.evaluate", "scores of Langfuse as CSV", "LangSmith", "PandaLM"])

@@ -337,6 +337,43 @@ def test_a_picture_in_several_reports_of_one_system_waits_for_a_decision_and_mas
 
 
 @pytest.mark.databases("sqlite")
+def test_a_picture_that_comes_again_in_a_later_import_waits_in_the_earlier_reports_too(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(topic: str) -> None:
+        (tmp_path / "alpha" / f"{topic}.md").write_text(f"# {topic}\n\n![Made](logo.png)\n\nThey rise.\n", "utf-8")
+
+    def again() -> import_report.ImportReport:
+        return import_reports(session, admin, read_folder(tmp_path), layout="folder", source="here", folder=tmp_path)
+
+    (tmp_path / "alpha").mkdir()
+    (tmp_path / "alpha" / "logo.png").write_bytes(picture())
+    write("tides")
+    with transaction(engine) as session:
+        study, _ = import_pictured(session, tmp_path)
+        admin = local_admin(study)
+        assert repeated_figures(session, admin) == []
+        write("bread")
+        assert (again().unchanged, [(one.reports, one.open) for one in repeated_figures(session, admin)]) == (
+            1,
+            [(2, 2)],
+        )
+        assert session.scalars(select(Report.open_flags)).all() == [1, 1]
+        assert resolve_all(session, admin, "keep", kind=FIGURE) == 2
+        write("salt")
+        again()
+        assert [(one.reports, one.open) for one in repeated_figures(session, admin)] == [(3, 1)], (
+            "what is decided stays"
+        )
+        resolve_all(session, admin, "mask", kind=FIGURE)
+        for report in session.scalars(select(Report)):
+            report.flags, report.open_flags = [], 0
+        monkeypatch.setattr("annotation.importing.reports.write.is_labelled", lambda session, report: True)
+        assert again().notes[-1].startswith("2 reports with labels show figures that other reports of their system")
+        assert repeated_figures(session, admin) == [], "which no mask could follow"
+
+
+@pytest.mark.databases("sqlite")
 def test_a_judge_that_is_shown_images_gets_them_where_they_stand_and_any_other_reads_the_captions(
     engine: Engine, tmp_path: Path
 ) -> None:

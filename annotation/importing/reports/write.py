@@ -18,14 +18,17 @@ from annotation.files import decoding, folders
 from annotation.importing.reports import import_report
 from annotation.importing.reports.records import CriterionRecord, Parsed, ReportRecord
 from annotation.items.shown import name_some, unasked_topics
+from annotation.leaks.self_identification import FIGURE
 from annotation.people.principals import Principal, study_for
 from annotation.planning import draws, plan_root, planned_items
 from annotation.protocol import Protocol
+from annotation.shown_texts.overrides import is_labelled
 from annotation.shown_texts.prepare import Prepared, flagged_figures, prepare_report
 from annotation.texts.figures import figure_names
 from db.connect import reading, transaction
 from db.tables import Criterion, Import, Report, Study, System, Topic
 from db.types import now
+from plain.counting import counted
 
 Ready = tuple[ReportRecord, Prepared]
 FEW = 2_000  # characters: a report so short is prepared in no time
@@ -59,7 +62,7 @@ def import_reports(
     )
     stored = import_report.stored_reports(session, study)
     texts = prepare_all(session, principal, parsed, progress, folder) if prepared_texts is None else prepared_texts
-    prepared = _with_repeats(list(zip(parsed.reports, texts, strict=True)), stored)
+    prepared = list(zip(parsed.reports, texts, strict=True))
     _refuse(*([] if allow_empty else _emptied(prepared)))
     fresh = [(report, ready) for report, ready in prepared if import_report.news_of(report, stored) != "unchanged"]
     outcome = import_report.what_came_in(
@@ -68,7 +71,7 @@ def import_reports(
     entry = Import(study_id=study.id, kind="reports", layout=layout, source=source, options=dict(options or {}))
     _write(session, study, entry, parsed, fresh, stored)
     asked, notes = enter_criteria(session, study, parsed)
-    outcome = replace(outcome, criteria=asked, notes=(*outcome.notes, *notes))
+    outcome = replace(outcome, criteria=asked, notes=(*outcome.notes, *notes, *_flag_repeats(session, study)))
     entry.report = decoding.storable(outcome.as_json())
     _record(session, study, principal, entry, new=len(fresh), replacing=outcome.new_versions > 0)
     return outcome
@@ -157,18 +160,27 @@ def _pictured(
     return pictured
 
 
-def _with_repeats(prepared: Sequence[Ready], stored: import_report.Stored) -> list[Ready]:
-    """Each picture that several reports of one system show is a flag of those read now: a logo names its maker."""
-    read = {(report.topic, report.system) for report, _ in prepared}
-    texts = [(report.system, ready.shown_text) for report, ready in prepared]
-    texts += [(system, row.shown_text) for (topic, system), row in stored.items() if (topic, system) not in read]
-    times = Counter((system, name) for system, text in texts for name in figure_names(text))
-    return [
-        (report, replace(ready, flags=(*ready.flags, *flagged_figures(ready.shown_text, repeated))))
-        if (repeated := {name for name in figure_names(ready.shown_text) if times[report.system, name] > 1})
-        else (report, ready)
-        for report, ready in prepared
-    ]
+def _flag_repeats(session: Session, study: Study) -> tuple[str, ...]:
+    """Each picture that several newest reports of one system show becomes a flag of each: a logo names its maker.
+
+    Whenever they came in. Nothing can be masked under labels, so such reports are left as they are; the note says so.
+    """
+    if studies.protocol_of(study).reports.images != "show":
+        return ()
+    newest = import_report.stored_reports(session, study)
+    times = Counter((system, name) for (_, system), row in newest.items() for name in figure_names(row.shown_text))
+    labelled = 0
+    for (_, system), row in newest.items():
+        flagged = {flag["text"] for flag in row.flags if flag["kind"] == FIGURE}
+        repeated = {name for name in figure_names(row.shown_text) if times[system, name] > 1} - flagged
+        if repeated and is_labelled(session, row.id):
+            labelled += 1
+        elif found := flagged_figures(row.shown_text, repeated):
+            row.flags = [*row.flags, *({**asdict(flag), "resolution": None} for flag in found)]
+            row.open_flags += len(found)
+    session.flush()
+    what = "with labels show figures that other reports of their system show too; nothing can be masked in them"
+    return (f"{counted(labelled, 'report')} {what}",) if labelled else ()
 
 
 def _refuse(*problems: str) -> None:

@@ -74,7 +74,7 @@ def with_pictures(
 ) -> list[Mapping[str, Any]]:
     """Messages to a model with the pictures in the places of their marks, as litellm has it: parts of text and image.
 
-    Raises AnnotationError `not_found` for a picture that is not there any more.
+    What looks like a mark and names no picture of the study is text: a report may have written it in its code.
     """
     return [
         {**message, "content": _parts(session, study_id, message["content"])}
@@ -85,14 +85,17 @@ def with_pictures(
 
 
 def _parts(session: orm.Session, study_id: int, content: str) -> list[dict[str, Any]]:
-    words = KEPT.split(content)  # every second one is a name
+    found = pictures_called(session, study_id, figure_names(content))
     parts: list[dict[str, Any]] = []
-    for text, name in zip(words[::2], [*words[1::2], ""], strict=True):
-        parts += [{"type": "text", "text": text}] if text.strip() else []
-        if name:
-            address = data_address(picture_of(session, study_id, name, content))
+    done = 0
+    for mark in KEPT.finditer(content):
+        if mark[1] in found:
+            address = data_address(found[mark[1]].data)
+            parts.append({"type": "text", "text": content[done : mark.start()]})
             parts.append({"type": "image_url", "image_url": {"url": address}})
-    return parts
+            done = mark.end()
+    parts.append({"type": "text", "text": content[done:]})
+    return [part for part in parts if part.get("text", "image").strip()]
 
 
 def embedded(session: orm.Session, study_id: int, html: str) -> str:

@@ -29,7 +29,7 @@ _NAMED = re.compile(  # not where it is a link's whole text: that is the sign of
 )
 _DEFINED = re.compile(r"^ {0,3}\[([^\[\]\n]{1,60})\]:[ \t]*(<[^<>\n]+>|\S+)[^\n]*$", re.MULTILINE)
 _TITLE = re.compile(r"\s+(?:\"[^\"]*\"|'[^']*')\s*$")
-_ATTRIBUTE = re.compile(r"\b(src|alt)\s{0,9}=\s{0,9}(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"(?<![-\w])(src|alt)\s{0,9}=\s{0,9}(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:|//", re.IGNORECASE)
 _OF_DOCUMENT = re.compile(re.escape(FIGURE).replace(re.escape("{}"), r"(\d{1,6})"))
 

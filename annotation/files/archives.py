@@ -11,18 +11,24 @@ from annotation.errors import ImportingError
 
 # more files than this, or more bytes and many times its own, are no archive but a bomb
 MOST_FILES, SMALL, MOST_TIMES = 10_000, 100_000_000, 100
+MOST_BYTES = 1_000_000_000  # of one upload on the disk, whatever it was packed into
 UNFIT = re.compile(r"[\\\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 DAMAGED = (OSError, BadZipFile, RuntimeError, EOFError, ValueError, zlib.error, lzma.LZMAError)  # of reading a .zip
 FOR_MAC = "__MACOSX"  # what macOS packs beside the files
 
 
 def unpack(archive: Path, into: Path) -> None:
-    """Raises ImportingError with the reason alone: it is no archive, damaged or locked, or unpacks without end."""
+    """Raises ImportingError with the reason alone: it is no archive, damaged or locked, empty, or unpacks without
+    end.
+    """
     try:
         with ZipFile(archive) as packed:
             entries = packed.infolist()
             size = sum(entry.file_size for entry in entries)
-            if len(entries) > MOST_FILES or size > max(SMALL, MOST_TIMES * archive.stat().st_size):
+            if all(entry.is_dir() for entry in entries):
+                raise BadZipFile("no file in it")
+            most = min(MOST_BYTES, max(SMALL, MOST_TIMES * archive.stat().st_size))
+            if len(entries) > MOST_FILES or size > most:
                 raise BadZipFile(f"{len(entries):,} files of {size:,} bytes; unpack it yourself if you trust it")
             packed.extractall(into)
     except DAMAGED as error:
@@ -35,6 +41,8 @@ def write_named(files: Sequence[tuple[str, bytes]], into: Path) -> None:
     """
     if len(files) > MOST_FILES:
         raise ImportingError(f"{len(files):,} files; at most {MOST_FILES:,} come in at once")
+    if (size := sum(len(content) for _, content in files)) > MOST_BYTES:
+        raise ImportingError(f"{size:,} bytes; at most {MOST_BYTES:,} come in at once")
     problems = [f"{name!r:.200}: no name of a file in a folder; rename it" for name, _ in files if not _is_inside(name)]
     if problems:
         raise ImportingError(problems)

@@ -165,7 +165,7 @@ def test_every_way_of_naming_a_picture_is_seen_and_what_is_not_shown_is_said_by_
     data = f"data:image/png;base64,{base64.b64encode(picture()).decode()}"
     text = f"""![Growth [2], by year](<a b.png> "a title") ![two](a%20b.png) ![three](a b.png) ![four]({data}) ![five][x]
 
-<img width=3 alt="six" src='a b.png'> [![a site's sign](a b.png)](https://example.org) `![code](a b.png)`
+<img width=3 alt="six" src='a b.png' data-src="lazy.png" data-alt="x"> [![a site's sign](a b.png)](https://example.org) `![code](a b.png)`
 
 ![web](https://example.org/y.png) ![also](//example.org/z.png) ![gone](c.png) ![out](../../../../../etc/passwd) ![](/etc/passwd)
 
@@ -380,6 +380,9 @@ def test_a_judge_that_is_shown_images_gets_them_where_they_stand_and_any_other_r
     root = write_pictured(tmp_path / "reports")
     for system in ("gamma", "delta", "epsilon"):
         shutil.rmtree(root / system)
+    planted = f"![figure](figures/{'0' * 32}.webp)"
+    with (root / "alpha" / "tides.md").open("a", encoding="utf-8") as file:
+        file.write(f"\n```\n{planted}\n```\n")
     with transaction(engine) as session:
         study, _ = import_pictured(session, root)
         admin = local_admin(study)
@@ -408,6 +411,7 @@ def test_a_judge_that_is_shown_images_gets_them_where_they_stand_and_any_other_r
         at = next(number for number, part in enumerate(user) if part["type"] == "image_url")
         assert user[at + 1]["text"].startswith(" Height by hour"), "its caption follows"
         assert name not in str(user)
+        assert any(planted in part.get("text", "") for part in user), "what a report wrote in its code is text"
     for _, user in asked["reads"]:
         assert user.count("Height by hour") == 2
         assert name not in user

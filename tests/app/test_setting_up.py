@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import Engine, select
 from streamlit.testing.v1 import AppTest
 
+from annotation.errors import AnnotationError
 from annotation.importing.reports.folder import read_folder
 from annotation.importing.reports.write import import_reports
 from annotation.people.links import invite
@@ -102,7 +103,13 @@ def pressed(screen: AppTest, key: str) -> AppTest:
     return screen.button(key=key).click().run()
 
 
-def test_an_owner_takes_every_step_on_the_page_and_ends_the_study_there(engine_here: Engine) -> None:
+def refused_now(*_: object) -> None:
+    raise AnnotationError("locked", "the study was locked meanwhile")
+
+
+def test_an_owner_takes_every_step_on_the_page_and_ends_the_study_there(
+    engine_here: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with transaction(engine_here) as session:
         study = init_study(session, "mine", PROTOCOL, 7)
         token = invite(session, local_admin(study), "Olga", "admin")
@@ -117,6 +124,9 @@ def test_an_owner_takes_every_step_on_the_page_and_ends_the_study_there(engine_h
     screen.file_uploader[0].set_value(REPORTS).run()
     assert "4 reports: 4 new" in said(press("reports_in"))
     assert "2 pairs on 2 topics" in said(press("plan_look"))
+    with monkeypatch.context() as refusing:  # as where something came in between the look and the button
+        refusing.setattr("annotation.planning.slots.apply_plan", refused_now)
+        assert "locked meanwhile" in said(press("plan_make"))
     assert "2 items with 2 slots" in said(press("plan_make"))
     screen.text_area(key="new_names").set_value("Ada")
     next(button for button in screen.button if button.label == "Make links").click()

@@ -215,6 +215,19 @@ def test_an_uploaded_file_whose_name_leads_elsewhere_is_refused_and_none_beside_
     assert not list(tmp_path.rglob("*.md"))
 
 
+def test_what_comes_in_at_once_is_bounded_however_it_comes_and_an_empty_archive_is_said_to_be_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ImportingError, match="no file in it"):
+        unpack(zipped(tmp_path / "empty.zip", {"s/": b""}), tmp_path / "files")
+    monkeypatch.setattr("annotation.files.archives.MOST_BYTES", 5)
+    with pytest.raises(ImportingError, match="2 files of 6 bytes; unpack it yourself"):
+        unpack(zipped(tmp_path / "upload.zip", {"a.md": b"abc", "b.md": b"abc"}), tmp_path / "files")
+    with pytest.raises(ImportingError, match="6 bytes; at most 5 come in at once"):
+        write_named([("s/a.md", b"abc"), ("s/b.md", b"abc")], tmp_path / "files")
+    assert not (tmp_path / "files").exists()
+
+
 def test_two_uploaded_files_are_never_one(tmp_path: Path) -> None:
     for names in (("s/a.md", "s/a.md"), ("s/a.md", "s/a.md/b.md")):
         with pytest.raises(ImportingError, match="rename it"):

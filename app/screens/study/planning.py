@@ -76,7 +76,7 @@ def _look_at(principal: Principal, asked: dict[str, Any], has_pairs: bool) -> No
             noun = plan_words.noun_of(studies.protocol_of(study))
             said = [*told.splitlines(), plan_words.size_words(study.name, study.seed, noun, found)]
     except errors.AnnotationError as error:
-        report_page.section(f'<p class="c-red">{escape(error.text)}</p>')
+        _refused(error)
         return
     if found.loads:
         said.append(plan_words.roster_words(found.loads, found.uneven_sides if has_pairs else None))
@@ -94,9 +94,16 @@ def _look_at(principal: Principal, asked: dict[str, Any], has_pairs: bool) -> No
     with st.container(horizontal=True, gap="small"):
         new = "Make these slots" if found.new_slots == 1 else f"Make these {found.new_slots:,} slots"
         if st.button(new, key="plan_make", type="primary", disabled=not found.new_slots):
-            _make(principal, asked)
+            try:
+                _make(principal, asked)
+            except errors.AnnotationError as error:  # what came in meanwhile left another plan, or none
+                _refused(error)
         if st.button("Not now", key="plan_not_now"):
             _forget()
+
+
+def _refused(error: errors.AnnotationError) -> None:
+    report_page.section(f'<p class="c-red">{escape(error.text)}</p>')
 
 
 def _make(principal: Principal, asked: dict[str, Any]) -> None:

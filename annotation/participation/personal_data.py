@@ -13,10 +13,12 @@ from annotation.participation import people_list, standing
 from annotation.people import links, principals, sign_ins
 from annotation.studies import audit
 from db import people_tables, tables, types
+from plain.counting import counted
 
 PERIOD = "keep_names"  # the audit line that says for how many days after closing; the newest counts
 DELETED = "delete_names"
 DAYS_MAX = 36_500
+OVER = ("closed", "locked")  # nobody comes any more
 # what signs somebody in or seals their files; and hashes, which say nothing to anybody
 SECRETS = ("token_sha256", "cookie_sha256", "participant_sha256", "secret")
 
@@ -60,12 +62,28 @@ def _plain(row: Any) -> dict[str, Any]:
 def erase_person(session: orm.Session, principal: principals.Principal, name: str) -> str:
     """Take this person out, and delete their name and whatever leads to them; returns the pseudonym that stays.
 
-    To have their labels not used either, void them first. Raises AnnotationError `unknown_person`.
+    A keyed hash of a platform's id, or of the name, stays until names are deleted after closing: nobody is to come
+    again as somebody new. To have their labels not used either, void them first. Raises AnnotationError
+    `unknown_person`, or `other_studies` where their name is needed in others.
     """
     study = principals.study_for(session, principal, "admin")
     person = principals.enrollment_of(session, study, name)
+    elsewhere = select(tables.Study.name).join(
+        people_tables.Enrollment, people_tables.Enrollment.study_id == tables.Study.id
+    )
+    theirs = people_tables.Enrollment.rater_id == person.rater_id, people_tables.Enrollment.status != "withdrawn"
+    if others := session.scalars(elsewhere.where(*theirs, tables.Study.id != study.id)).all():
+        raise AnnotationError(
+            "other_studies",
+            f"{name.strip()!r} is the same person in {counted(len(others), 'other study')}, where the name would go "
+            "too; take them out there first: calipers people STUDY --withdraw NAME",
+        )
     standing.withdraw(session, principal, name)
+    mark = person.participant_sha256 or principals.erased_mark(session, name)
     _forget(session, person)
+    same = people_tables.Enrollment.study_id == study.id, people_tables.Enrollment.participant_sha256 == mark
+    if session.scalar(select(people_tables.Enrollment.id).where(*same)) is None:
+        person.participant_sha256 = mark
     audit(session, study.id, principal.rater_id, "erase_person", enrollment=person.pseudonym)
     return person.pseudonym
 
@@ -83,7 +101,7 @@ def names_due(session: orm.Session, study: tables.Study) -> datetime | None:
     kept_for = [event.data["days"] for event in _acts(session, study, PERIOD)]
     # who locks a closed study does not begin the period anew
     closed = [event.created_at for event in _acts(session, study, "status") if event.data["new"] == "closed"]
-    if study.status not in ("closed", "locked") or not kept_for or kept_for[-1] is None:
+    if study.status not in OVER or not kept_for or kept_for[-1] is None:
         return None
     return closed[-1] + timedelta(days=kept_for[-1])
 
@@ -94,8 +112,15 @@ def _acts(session: orm.Session, study: tables.Study, what: str) -> list[tables.E
 
 
 def delete_names(session: orm.Session, principal: principals.Principal) -> int:
-    """Delete the names of everybody who labels or settles here, now; returns how many. Admins' names stay."""
-    return _delete(session, principals.study_for(session, principal, "admin"), principal.rater_id)
+    """Delete the names of everybody who labels or settles here, now; returns how many. Admins' names stay.
+
+    Raises AnnotationError `not_closed` before the study is closed: people of a platform could come again as new ones,
+    and nobody could settle with them.
+    """
+    study = principals.study_for(session, principal, "admin")
+    if study.status not in OVER:
+        raise AnnotationError("not_closed", f"close {study.name!r} first; one person's name goes at once by --erase")
+    return _delete(session, study, principal.rater_id)
 
 
 def delete_names_due(session: orm.Session) -> dict[str, int]:
@@ -122,9 +147,10 @@ def _delete(session: orm.Session, study: tables.Study, rater_id: int | None) -> 
 def _forget(session: orm.Session, person: people_tables.Enrollment) -> bool:
     """The pseudonym takes the name's place; what signs in, is remembered or is a platform's goes. False: it is gone."""
     rater, nameless = session.get_one(people_tables.Rater, person.rater_id), f"{person.pseudonym} (name deleted)"
+    person.participant_sha256 = None
     if rater.handle == nameless:
         return False
-    rater.handle, person.preferences, person.participant_sha256 = nameless, {}, None
+    rater.handle, person.preferences = nameless, {}
     links.withdraw_links(session, person)
     sign_ins.end_sign_ins(session, people_tables.SignIn.enrollment_id == person.id)
     return True

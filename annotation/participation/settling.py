@@ -70,7 +70,8 @@ def crowd_people(session: orm.Session, principal: principals.Principal) -> list[
     """Everybody who came by an open link, in the order in which they came; for admins."""
     study = principals.study_for(session, principal, "admin")
     paid = {line.pseudonym: line for line in pay_lines(session, principal)}
-    came = select(Enrollment).where(Enrollment.study_id == study.id, Enrollment.participant_sha256.is_not(None))
+    by_link = Enrollment.open_link_id.is_not(None), Enrollment.participant_sha256.is_not(None)
+    came = select(Enrollment).where(Enrollment.study_id == study.id, *by_link)
     earlier = _earlier_bonuses(session, study)
     found = []
     for person in session.scalars(came.order_by(Enrollment.id)).all():

@@ -30,8 +30,11 @@ class Account:
     groups: tuple[str, ...]
 
 
-def account_of(claims: Mapping[str, Any]) -> Account | None:
-    """The account that these claims of an id token, checked by whoever read it, are about; None for old ones."""
+def account_of(claims: Mapping[str, Any], is_only_provider: bool = True) -> Account | None:
+    """The account that these claims of an id token, checked by whoever read it, are about; None for old ones.
+
+    A group is `PROVIDER/GROUP`; where there is one provider alone, `GROUP` is its too.
+    """
     issued, issuer, subject = claims.get("iat"), claims.get("iss"), claims.get("sub")
     if not isinstance(issued, int | float) or not isinstance(subject, str) or not isinstance(issuer, str):
         return None
@@ -40,11 +43,13 @@ def account_of(claims: Mapping[str, Any]) -> Account | None:
     email, groups = claims.get("email"), claims.get("groups")
     is_theirs = claims.get("email_verified") is True and isinstance(email, str) and "@" in email
     known_as = str(email).strip().lower() if is_theirs else f"{subject} of {issuer}"
-    return Account(known_as, tuple(str(group) for group in groups) if isinstance(groups, list | tuple) else ())
+    named = [str(group) for group in groups] if isinstance(groups, list | tuple) else []
+    of_provider = (f"{claims.get('provider')}/{group}" for group in named)
+    return Account(known_as, (*of_provider, *named) if is_only_provider else tuple(of_provider))
 
 
 def invite_group(session: orm.Session, principal: principals.Principal, group: str, role: str) -> None:
-    """Whoever is of this group of the provider comes in with this role, from their first sign-in on.
+    """Whoever is of this group of the provider comes in with this role, from their first sign-in on; see `account_of`.
 
     An empty role lets nobody new in by it; those who came keep theirs. Raises AnnotationError `bad_role`.
     """
@@ -57,12 +62,14 @@ def invite_group(session: orm.Session, principal: principals.Principal, group: s
 def sign_in_account(
     session: orm.Session, account: Account, address: str, former: str | None = None
 ) -> str | None:  # fmt: skip
-    """A new cookie for who this is in the newest study that knows them; None where none does, or they left it.
+    """A new cookie for who this is, in the place of theirs that sees most; None where they have none, or left it.
 
+    Of places that see as much it is the newest; for admins one of their own or of the command line goes before others,
+    since any admin may invite them under their address. A group opens the newest study that admits one of theirs.
     `former`, the cookie that this browser had, ends here. Raises AnnotationError `too_many`; see `door_limits`.
     """
-    person = _known(session, account) or _of_group(session, account)
-    if person is None or person.status == "withdrawn":
+    person = _place(session, account)
+    if person is None:
         door_limits.count_failure(session, door_limits.caller_of(session, address))
         return None
     # a door that nobody else has the key of, and that is used up
@@ -75,18 +82,46 @@ def sign_in_account(
     return sign_ins.begin(session, door, person, former)
 
 
-def _known(session: orm.Session, account: Account) -> people_tables.Enrollment | None:
+def _place(session: orm.Session, account: Account) -> people_tables.Enrollment | None:
+    made_by: dict[int | None, int | None] = {
+        study: rater
+        for study, rater in session.execute(
+            select(tables.Event.study_id, tables.Event.rater_id).where(tables.Event.what == "init")
+        )
+    }
+
+    def rank(study: int, role: str, rater: int | None) -> tuple[int, bool, int]:
+        is_foreign = role == "admin" and made_by.get(study) not in (None, rater)
+        return people_tables.ROLES.index(role), not is_foreign, study
+
+    known = _known(session, account)
+    active = [one for one in known if one.status != "withdrawn"]
+    best = max(active, key=lambda one: rank(one.study_id, one.role, one.rater_id), default=None)
+    if (admitted := _admitted(session, account)) is None or admitted[0] in {one.study_id for one in known}:
+        return best
+    if best is not None and rank(best.study_id, best.role, best.rater_id) > rank(*admitted, None):
+        return best
+    study = session.get_one(tables.Study, admitted[0])
+    hold_study(session, study)
+    if _is_erased(session, study, account):
+        return best
+    came = next((one for one in _known(session, account) if one.study_id == study.id), None)  # while this one waited
+    return came or principals.enroll(session, study, account.known_as, admitted[1])
+
+
+def _known(session: orm.Session, account: Account) -> list[people_tables.Enrollment]:
+    """Everybody who is known by this address or id, whether or not they left."""
     known = (
         select(people_tables.Enrollment)
         .join(people_tables.Rater, people_tables.Rater.id == people_tables.Enrollment.rater_id)
         .where(func.lower(people_tables.Rater.handle) == account.known_as.lower())
         .where(people_tables.Enrollment.participant_sha256.is_(None))
-        .order_by(people_tables.Enrollment.status == "withdrawn", people_tables.Enrollment.study_id.desc())
     )
-    return session.scalars(known.limit(1)).first()
+    return list(session.scalars(known).all())
 
 
-def _of_group(session: orm.Session, account: Account) -> people_tables.Enrollment | None:
+def _admitted(session: orm.Session, account: Account) -> tuple[int, str] | None:
+    """(study, role) of the newest study that admits a group of theirs; of two roles the one that sees less."""
     lines = select(tables.Event).where(tables.Event.kind == "audit", tables.Event.what == GROUP)
     roles = {
         (line.study_id, line.data["group"]): line.data["role"]
@@ -94,11 +129,10 @@ def _of_group(session: orm.Session, account: Account) -> people_tables.Enrollmen
     }
     own = ((study, role) for (study, group), role in roles.items() if group in account.groups)
     admitted = [(study, role) for study, role in own if study is not None and role]
-    if not admitted:
-        return None
-    newest = max(study for study, _ in admitted)
-    study = session.get_one(tables.Study, newest)
-    # of two roles the one that sees less
-    role = min((role for study_id, role in admitted if study_id == newest), key=people_tables.ROLES.index)
-    hold_study(session, study)
-    return _known(session, account) or principals.enroll(session, study, account.known_as, role)
+    return max(admitted, key=lambda one: (one[0], -people_tables.ROLES.index(one[1])), default=None)
+
+
+def _is_erased(session: orm.Session, study: tables.Study, account: Account) -> bool:
+    mark = principals.erased_mark(session, account.known_as)
+    erased = people_tables.Enrollment.study_id == study.id, people_tables.Enrollment.participant_sha256 == mark
+    return session.scalar(select(people_tables.Enrollment.id).where(*erased)) is not None

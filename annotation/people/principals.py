@@ -7,8 +7,10 @@ from datetime import datetime
 from sqlalchemy import func, orm, select
 
 from annotation import errors, studies
+from annotation.people.keys import key_of
 from db.people_tables import Enrollment, Rater
 from db.tables import Study
+from plain.hashes import keyed
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,11 @@ def find_enrollment(session: orm.Session, study: Study, name: str) -> Enrollment
         .join(Rater, Rater.id == Enrollment.rater_id)
         .where(Enrollment.study_id == study.id, Rater.handle == name.strip())
     )
+
+
+def erased_mark(session: orm.Session, name: str) -> str:
+    """What stays of an erased name while its study goes on, so that nobody comes again by a group as somebody new."""
+    return keyed(key_of(session, "erased"), name.strip().lower())
 
 
 def enrollment_of(session: orm.Session, study: Study, name: str) -> Enrollment:

@@ -96,7 +96,7 @@ def completion_code(session: orm.Session, principal: principals.Principal) -> st
     if principal.enrollment_id is None:
         return None
     person = session.get_one(people_tables.Enrollment, principal.enrollment_id)
-    key = links.study_key(session, person.study_id) if person.participant_sha256 else None
+    key = links.study_key(session, person.study_id) if person.open_link_id and person.participant_sha256 else None
     if key is None or not _is_done(session, principal, person):
         return None
     digest = hmac.new(key.encode(), f"completion {person.participant_sha256}".encode(), hashlib.sha256).digest()

@@ -64,7 +64,7 @@ class ByAccount:
 
 def _signed_in(request: HTTPConnection) -> Response:
     claims = told(request.cookies)
-    account = accounts.account_of(claims) if claims else None
+    account = accounts.account_of(claims, len(providers()) == 1) if claims else None
     words = texts_accepted(request.headers.get("accept-language", ""))
     cookie = None
     try:

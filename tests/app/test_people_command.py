@@ -123,5 +123,8 @@ def test_what_is_stored_about_a_person_is_printed_and_names_are_deleted_one_or_a
     assert json.loads(run("people", "small", "--record", "Ada").stdout)["person"][0]["handle"] == "Ada"
     erased = run("people", "small", "--erase", "Ada", "--keep-names", "90").stdout
     assert ("Ada" in erased, "annotator-01 (name deleted)" in erased, "Ben" in erased) == (False, True, True)
+    with pytest.raises(AnnotationError, match="close 'small' first"):
+        run("people", "small", "--delete-names")
+    run("close", "small")
     assert "1 name deleted" in run("people", "small", "--delete-names", "--keep-names", "none").stderr
     run("people", "small", "--keep-names", "soon", exit_code=2)

@@ -22,10 +22,11 @@ from streamlit.web.server.starlette.starlette_app_utils import create_signed_val
 from streamlit.web.server.starlette.starlette_auth_routes import create_auth_routes
 
 from annotation.participation import standing
-from annotation.people.accounts import account_of, invite_group
+from annotation.participation.own_studies import make_study as make_own
+from annotation.people.accounts import Account, account_of, invite_group, sign_in_account
 from annotation.people.links import invite
 from annotation.people.principals import local_admin
-from annotation.people.sign_ins import who
+from annotation.people.sign_ins import sign_in, who
 from app.server.routes import exception_handlers, middleware, routes
 from app.settings import settings
 from db.connect import reading, transaction
@@ -34,7 +35,7 @@ from db.types import now
 from tests.app.conftest import engine_here
 from tests.app.visiting import ORIGIN
 from tests.oidc_provider import SECRET, Provider, provider
-from tests.small_study import make_study
+from tests.small_study import PROTOCOL, make_study
 
 engine_here = engine_here
 COOKIE_SECRET = "0123456789abcdef0123456789abcdef"
@@ -129,7 +130,9 @@ def test_an_address_that_is_not_verified_or_not_invited_is_nobodys(lab: Lab, cla
 def test_a_group_has_the_role_that_its_owner_gave_it_and_of_two_the_smaller(lab: Lab) -> None:
     with transaction(lab.engine) as session:
         admin = local_admin(session.get_one(Study, lab.study_id))
-        for group, role in (("phd", "annotator"), ("staff", "evaluator"), ("gone", "admin"), ("gone", "")):
+        for group, role in (
+            ("lab/phd", "annotator"), ("lab/staff", "evaluator"), ("lab/gone", "admin"), ("lab/gone", ""),
+        ):  # fmt: skip
             invite_group(session, admin, group, role)
     lab.lab.claims = {"sub": "x7", "groups": ["gone"]}
     assert lab.signed_in()[0] is None
@@ -138,6 +141,47 @@ def test_a_group_has_the_role_that_its_owner_gave_it_and_of_two_the_smaller(lab:
     assert (first.role, again.enrollment_id) == ("annotator", first.enrollment_id)
     lab.lab.claims = {"sub": "x8", "groups": "staff"}
     assert lab.signed_in()[0] is None
+
+
+def test_a_group_of_one_provider_is_not_the_others(lab: Lab) -> None:
+    with transaction(lab.engine) as session:
+        for group in ("phd", "lab/phd"):
+            invite_group(session, local_admin(session.get_one(Study, lab.study_id)), group, "annotator")
+    told = {"iss": "x", "sub": "y", "iat": int(now().timestamp()), "provider": "other", "groups": ["phd"]}
+    assert account_of(told, is_only_provider=False).groups == ("other/phd",)  # type: ignore[union-attr]
+    assert account_of(told).groups == ("other/phd", "phd")  # type: ignore[union-attr]
+    lab.lab.claims = {"sub": "x7", "groups": ["phd"]}
+    assert lab.signed_in()[0].role == "annotator", "two are set up, and it is the lab's"
+
+
+def test_an_account_comes_to_the_place_that_sees_most_and_a_group_opens_a_newer_study(
+    engine: Engine, tmp_path: Path
+) -> None:
+    studies = [make_study(engine, tmp_path / name, name=name) for name in ("old", "own", "new")]
+    olga, ben = Account("olga@lab.org", ()), Account("ben@lab.org", ("phd",))
+
+    def place(account: Account) -> tuple[int, str]:
+        person = who(session, sign_in_account(session, account, "::1"))
+        assert person is not None
+        return person.study_id, person.role
+
+    with transaction(engine) as session:
+        old, own, new = (local_admin(session.get_one(Study, study)) for study in studies)
+        invite(session, own, "olga@lab.org", "admin")
+        bob = who(session, sign_in(session, invite(session, old, "Bob", "admin"), "::1"))
+        assert bob is not None
+        bobs = local_admin(make_own(session, bob, "bobs", PROTOCOL, 7)[0])
+        bobs_other = local_admin(make_own(session, bob, "bobs-other", PROTOCOL, 7)[0])
+        for study, role in ((bobs, "annotator"), (bobs_other, "admin")):
+            invite(session, study, "olga@lab.org", role)
+            assert place(olga) == (own.study_id, "admin")
+        invite(session, old, "ben@lab.org", "annotator")
+        assert place(ben) == (old.study_id, "annotator")
+        standing.withdraw(session, old, "ben@lab.org")
+        invite_group(session, new, "phd", "annotator")
+        assert place(ben) == (new.study_id, "annotator")
+        standing.withdraw(session, new, "ben@lab.org")
+        assert sign_in_account(session, ben, "::1") is None
 
 
 @pytest.mark.parametrize("spoil", ["nonce", "audience", "issuer", "key", "expired", "none"])

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
 from annotation.labelling import submit
+from annotation.participation import own_studies
 from annotation.participation.personal_data import (
     delete_names,
     delete_names_due,
@@ -21,18 +22,20 @@ from annotation.participation.personal_data import (
     names_due,
     person_record,
 )  # fmt: skip
+from annotation.participation.standing import withdraw
+from annotation.people.accounts import Account, invite_group, sign_in_account
 from annotation.people.links import invite, open_link
-from annotation.people.principals import Principal, local_admin
+from annotation.people.principals import Principal, local_admin, name_of
 from annotation.people.sign_ins import sign_in, who
 from annotation.verdicts import load_verdicts
 from annotation.work.claiming import take
 from annotation.work.open_and_close import set_status
 from annotation.work.page import assignment_page
 from db.connect import reading, transaction
-from db.people_tables import Rater
+from db.people_tables import Enrollment, Rater
 from db.tables import Event, Study
 from db.types import Record, now
-from tests.small_study import answer_all, make_study
+from tests.small_study import PROTOCOL, answer_all, make_study
 
 NAME = "Ada Lovelace"
 
@@ -97,6 +100,46 @@ def test_a_person_is_handed_all_that_is_stored_about_them_and_nothing_of_others_
     assert NAME in text
     assert "because of that" in text
     assert [word for word in ("Somebody Else", "annotator-01", "sha256\": \"", "secret") if word in text.replace("left_sha256", "").replace("right_sha256", "")] == []  # fmt: skip
+
+
+def test_nobody_who_was_erased_comes_again_as_somebody_new_by_a_platform_or_a_group(
+    engine: Engine, tmp_path: Path
+) -> None:
+    study_id = make_study(engine, tmp_path)
+    ada = Account("ada@lab.example", ("lab/phd",))
+    with transaction(engine) as session:
+        admin = admin_of(session, study_id)
+        token = open_link(session, admin, 9)
+        invite_group(session, admin, "lab/phd", "annotator")
+        for comes in (lambda: sign_in(session, token, "::1", participant="5f3c9d"), lambda: sign_in_account(session, ada, "::1")):  # fmt: skip
+            person = who(session, comes())
+            assert person is not None
+            name = name_of(session, person.enrollment_id or 0)
+            erase_person(session, admin, name)
+            assert comes() is None
+            invite(session, admin, name, "annotator")  # an owner may, and erase again
+            erase_person(session, admin, name)
+            assert comes() is None
+        assert "5f3c9d" not in everything(session)
+        assert "ada@lab.example" not in everything(session)
+        with pytest.raises(AnnotationError, match="close 'small' first"):
+            delete_names(session, admin)
+        set_status(session, admin, "closed")
+        delete_names(session, admin)
+        assert {*session.scalars(select(Enrollment.participant_sha256))} == {None}
+
+
+def test_who_takes_part_in_several_studies_is_erased_once_out_of_all_others(engine: Engine, tmp_path: Path) -> None:
+    study_id = make_study(engine, tmp_path)
+    with transaction(engine) as session:
+        admin = admin_of(session, study_id)
+        olga = who(session, sign_in(session, invite(session, admin, "Olga", "admin"), "::1"))
+        assert olga is not None
+        second, _ = own_studies.make_study(session, olga, "second", PROTOCOL, 7)
+        with pytest.raises(AnnotationError, match="same person in 1 other study"):
+            erase_person(session, admin, "Olga")
+        withdraw(session, local_admin(second), "Olga")
+        assert erase_person(session, admin, "Olga") == "admin-01"
 
 
 def test_names_go_so_many_days_after_closing_and_those_of_admins_stay(engine: Engine, tmp_path: Path) -> None:

@@ -30,11 +30,12 @@ RULES = ("win_rate", "mean", "weighted_mean", "share", "target_share", "majority
 def refuse_no_share(what: str, value: float, unit: str = "points") -> None:
     """Raises `unknown_form` unless 0 < `value` < 1, with the share that a percentage may have been meant as."""
     if not 0 < value < 1:
-        meant = value if 1 < value < 100 else 5.0 if unit == "points" else 80.0
-        share = f"{meant / 100:g}".removeprefix("0")
+        is_meant = 1 < value < 100
+        meant = value if is_meant else 5.0 if unit == "points" else 80.0
+        mend = f"{'' if is_meant else 'such as '}{meant / 100:g}".replace("0.", ".")
         raise CalibrationError(
-            "unknown_form", f"{what} is {value:g}, and is a share of labels between 0 and 1: for {meant:g} {unit} "
-            f"write {share}"
+            "unknown_form", f"{what} is {value:g}, and is a share of labels between 0 and 1: write {mend} for "
+            f"{meant:g} {unit}"
         )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """Layout `promptfoo`: `promptfoo eval --output FILE.json` (or .jsonl), a result for each test and prompt."""
 
-from collections import Counter
+import json
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,8 @@ from annotation.tool_answers import entries
 
 PLACES = entries.metadata_places("component.assertion", "vars", "metadata", "testCase.vars", "testCase.metadata")
 ERROR = "2"  # ResultFailureReason.ERROR: the call failed, so there is no answer
-GRADED = (
-    "rubric",
-    "closedqa",
-    "factuality",
-    "g-eval",
-    "relevance",
-    "context-",
-    "select-best",
-)  # in types that a model grades
+RUBRICS = ("rubric", "closedqa", "g-eval")  # of these the value says what is asked; of others it is a reference
+GRADED = (*RUBRICS, "factuality", "relevance", "context-", "select-best")  # in types that a model grades
 
 
 def read_promptfoo(path: Path, reading: entries.Reading) -> entries.Found:
@@ -29,12 +23,16 @@ def read_promptfoo(path: Path, reading: entries.Reading) -> entries.Found:
     """
     asked = "answer" in reading.places
     found = entries.Found(scale=None if asked else (0.0, 1.0))
+    rubrics: defaultdict[str, set[str]] = defaultdict(set)
     for file, shown in reading.files(path, "*.json*"):
         with decoding.collecting(found.problems):
             for where, result in _results(file, shown, reading.encoding, found.problems):
-                records = _records(result, asked)
+                records = _records(result, asked, rubrics)
                 found.leave("results without an assertion that names a metric or that a model grades", int(not records))
                 found.entries += [_entry(where, record) for record in records]
+    for name, texts in rubrics.items():
+        why = f"different texts that are one criterion, {name!r}, for want of a metric (name each in promptfoo's file)"
+        found.leave(why, len(texts) if len(texts) > 1 else 0)
     return found
 
 
@@ -49,10 +47,11 @@ def _results(file: Path, shown: str, encoding: str, problems: list[str]) -> list
     return [(f"{shown}: result {number}", one) for number, one in enumerate(found, start=1)]
 
 
-def _records(result: dict[str, Any], asked: bool) -> list[dict[str, Any]]:
+def _records(result: dict[str, Any], asked: bool, rubrics: defaultdict[str, set[str]]) -> list[dict[str, Any]]:
     """The result itself where --map says where the answer is, else one record for each component with a metric.
 
     One that a model grades is called by its type where nobody named it, and by its number among those of that type.
+    `rubrics` gathers what each such name asks.
     """
     if asked:
         return [result]
@@ -68,6 +67,8 @@ def _records(result: dict[str, Any], asked: bool) -> list[dict[str, Any]]:
         if not metric and any(part in kind for part in GRADED):
             seen[kind] += 1
             metric = f"{kind} {seen[kind]}" if seen[kind] > 1 else kind
+            if any(part in kind for part in RUBRICS):
+                rubrics[metric].add(json.dumps(assertion.get("value"), sort_keys=True))
         if metric:
             records.append({**result, "component": {**one, "assertion": {**assertion, "metric": metric}}})
     return records

@@ -87,8 +87,12 @@ def _odd(words: Iterable[str], is_paired: bool) -> str:
     else:
         return ""
     shown = ", ".join(map(repr, odd[:5]))
-    said = quote(f"{odd[0]}=invalid")
-    return f"{shown} stand{'s' * (len(odd) == 1)} beside other answers; say what is meant: --map-label {said}"
+    meant = "A|B|tie" if is_paired or len(rest) == len(usable) else "NUMBER"
+    said = quote(f"{odd[0]}={meant}")
+    return (
+        f"{shown} stand{'s' * (len(odd) == 1)} beside other answers; say what is meant: --map-label {said}, or "
+        "=invalid where it is no answer"
+    )
 
 
 def _systems(found: Found, rows: pd.DataFrame) -> set[str]:

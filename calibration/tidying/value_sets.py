@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from calibration.table.typed_cells import is_number, number_text, percent_number
 from calibration.tidying.mapping import Answers
 
-WHAT = "(?:model|system|assistant|report|answer|response|output|option|candidate|summary|text|agent|completion)"
+WHAT = (
+    "(?:model|system|assistant|report|answer|response|output|option|candidate|summary|text|agent|completion"
+    "|modell|antwort|bericht|modelo|respuesta|modèle|réponse)"
+)
 MORE = (
     "(?: (?:is |ist |es |est )?(?:much |slightly |significantly |far |a bit |marginally )?"
     "(?:better|wins|won|preferred|besser|mejor|mieux|meilleure?))?"

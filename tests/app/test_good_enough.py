@@ -122,8 +122,9 @@ def test_each_option_and_each_line_of_a_calibration_toml_changes_the_plan_alike(
     ("text", "says"),
     [
         ("margn = 0.1", "margin|margn"),
-        ("[calibration]\nmargin = 5.0", r"settings.margin is 5, and is a share .*: for 5 points write \.05$"),
-        ("[calibration]\nat_least = 80", r"for 80 % write \.8$"),
+        ("[calibration]\nmargin = 5.0", r"settings.margin is 5, and is a share .*: write \.05 for 5 points$"),
+        ("[calibration]\nmargin = 250", r"settings.margin is 250, and is a share .*: write such as \.05 for 5 points$"),
+        ("[calibration]\nat_least = 80", r"write \.8 for 80 %$"),
         ("[calibration]\nmargin = 0.1\n[other]\nx = 1", "'other' stands beside"),
         ("margin = ", "is no TOML file"),
         ("require = ['beauty']", "beauty"),

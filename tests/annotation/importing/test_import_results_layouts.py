@@ -12,6 +12,8 @@ from sqlalchemy import Engine, select
 from annotation.errors import ImportingError
 from annotation.protocol import read_protocol
 from annotation.studies import criteria_of
+from annotation.tool_answers.entries import Reading
+from annotation.tool_answers.promptfoo import read_promptfoo
 from db.connect import reading, transaction
 from db.judge_tables import Judge
 from db.tables import Item, Study
@@ -288,6 +290,18 @@ def test_promptfoo_gives_one_answer_a_metric_and_a_failed_call_is_missing(engine
     assert report.notes == ("results without an assertion that names a metric or that a model grades 1",)
     lines = put(tmp_path / "lines.jsonl", "".join(json.dumps(result) + "\n" for result in results))
     assert bring_results(engine, study, lines, "promptfoo", judge="rubric", times=10.0).unchanged == 3
+
+
+def test_promptfoo_s_rubrics_without_a_metric_are_told_where_several_are_one_criterion(tmp_path: Path) -> None:
+    results = [
+        promptfoo_result({"topic": name, "system": "alpha"}, [("", 1, "yes")]) for name in ("tides", "bread", "salt")
+    ]
+    for result, asked in zip(results, ("Is it deep?", "Is it clear?", "Is it clear?"), strict=True):
+        result["gradingResult"]["componentResults"][0]["assertion"]["value"] = asked
+    path = put(tmp_path / "results.json", promptfoo_log(results))
+    assert read_promptfoo(path, Reading()).notes() == (
+        "different texts that are one criterion, 'llm-rubric', for want of a metric (name each in promptfoo's file) 2",
+    )
 
 
 def test_promptfoo_may_have_asked_the_judge_itself(engine: Engine, tmp_path: Path) -> None:

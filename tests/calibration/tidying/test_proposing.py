@@ -154,7 +154,7 @@ def test_a_misspelt_criterion_is_no_missing_one() -> None:
 
 def test_words_beside_verdicts_are_asked_about_and_never_become_one() -> None:
     table = frame("item model_a model_b rater label\ni x y ann_1 A\nj x y ann_1 Ignore\nk x y ann_1 B")
-    assert any("'Ignore' stands beside other answers; say what is meant: --map-label Ignore=" in one
+    assert any("'Ignore' stands beside other answers; say what is meant: --map-label 'Ignore=" in one
                for one in propose(table).problems)  # fmt: skip
     found = propose(table, Asked(words={"Ignore": "missing"}))
     made = tidy(table, found.mapping)
@@ -321,3 +321,16 @@ def test_what_is_made_of_several_answers_is_no_person_and_may_be_a_criterion(
 def test_a_table_of_criteria_without_raters_asks_about_every_column() -> None:
     found = propose(frame("item_id clarity agreement depth total\na 1 2 3 4\nb 2 3 4 5"))
     assert "criterion=clarity+agreement+depth+total" in found.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        ("item_id rater_id rater_kind system_a system_b label\na r human x y A\nb r human x y B\nc r human x y A更差",
+         "'A更差' stands beside other answers; say what is meant: --map-label 'A更差=A|B|tie', or =invalid where"),
+        ("item_id rater_id rater_kind label\na r human 4\nb r human 5\nc r human good",
+         "'good' stands beside other answers; say what is meant: --map-label good=NUMBER, or =invalid where"),
+    ],
+)  # fmt: skip
+def test_a_word_beside_other_answers_is_asked_about_as_an_answer(table: str, says: str) -> None:
+    assert any(says in one for one in propose(frame(table)).problems)

@@ -21,6 +21,8 @@ READ: list[tuple[Sequence[str], bool, str, Mapping[str, str]]] = [
     (["Assistant A", "assistant-b", "Neither"], True, "verdicts", {"Assistant A": "A", "assistant-b": "B", "Neither": "tie"}),
     (["Response 1 is much better", "Response 2 wins"], True, "verdicts",
      {"Response 1 is much better": "A", "Response 2 wins": "B"}),
+    (["Modell A ist besser", "Antwort B", "modelo B"], True, "verdicts",
+     {"Modell A ist besser": "A", "Antwort B": "B", "modelo B": "B"}),
     (["win", "lose", "N/A"], True, "verdicts", {"win": "A", "lose": "B", "N/A": "not_applicable"}),
     (["1", "2", "0"], True, "verdicts", {"1": "A", "2": "B", "0": "tie"}),
     (["1.0", "2.0"], True, "verdicts", {"1.0": "A", "2.0": "B"}),

@@ -5,7 +5,8 @@ a judge that was asked one question several times are votes: more than half of t
 confidence, and no majority is no answer, so it is neither right nor wrong.
 
 How sure a judge is of each item is how far its answers agree, then the confidence it states. Of a judge that answered
-once and states none it is how far the other judges agree with it.
+once and states none it is how far the other judges agree with it, and of a cascade whether the orders of the judge that
+begins it settled the item.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from calibration.agreement.agreeing import consistent_units
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import Codes, tally
 from calibration.errors import CalibrationError
@@ -199,7 +201,7 @@ def _compared(
     )  # fmt: skip
 
 
-ANSWERS, CONFIDENCE, OTHERS = "answers", "confidence", "others"
+ANSWERS, CONFIDENCE, OTHERS, FIRST = "answers", "confidence", "others", "first"
 DIGITS = 6  # to which shares are told apart
 THEN, PANEL = " then ", " [panel]"  # in the name of a cascade, at the end of a panel's: no judges of their own
 NEVER = -1
@@ -226,8 +228,9 @@ class ItemSureness:
     """One judge's items. `level`: shape (items,), the higher the surer, `NEVER` where some label has no verdict.
 
     `agree`, `confidence`: means over the labels of an item, 0 to 1, and `usd`, the price of all answers used, nan where
-    any is unknown; shape (items,). `item`: its place in the study's names; `cluster`: of each item. `by`: what tells
-    items apart, of `answers`, `confidence` and `others`; nothing: all are alike.
+    any is unknown, and `usd_left`, the same of an item left to people, which a cascade's first judge alone has read;
+    shape (items,). `item`: its place in the study's names; `cluster`: of each item. `by`: what tells items apart, of
+    `answers`, `confidence`, `others` and, of a cascade, `first`; nothing: all are alike.
     """
 
     judge: str
@@ -238,6 +241,7 @@ class ItemSureness:
     agree: Array
     confidence: Array
     usd: Array
+    usd_left: Array
     verdict: Array  # of each unit, shape (units, K)
     unit_item: Codes  # of each unit of the study, shape (units,)
 
@@ -249,10 +253,8 @@ def item_surenesses(study: Study, scale: Scale) -> list[ItemSureness]:
 
 
 def _is_other(one: JudgeVerdicts, than: JudgeVerdicts) -> bool:
-    """Whether one judge's agreement tells how sure the other is: of a cascade, that of the judge that begins it."""
-    if THEN in than.judge:
-        return one.judge == than.judge.partition(THEN)[0]
-    return one is not than and THEN not in one.judge and not one.judge.endswith(PANEL)
+    """Whether one judge's agreement tells how sure the other is."""
+    return one is not than and THEN not in one.judge + than.judge and not one.judge.endswith(PANEL)
 
 
 def judge_verdicts(study: Study, judge: Answers, scale: Scale) -> JudgeVerdicts:
@@ -284,7 +286,10 @@ def _of_items(study: Study, own: JudgeVerdicts, others: Sequence[JudgeVerdicts])
     told = own.verdict.any(axis=1)
     by = [ANSWERS] * (own.most > 1) + [CONFIDENCE] * (len(np.unique(stated[told])) > 1)
     agree = own.agree
-    if not by and others:
+    settled = _settled(study, own.judge)
+    if settled is not None:
+        by, agree, stated = [FIRST], settled.astype(float), np.zeros(study.units)
+    elif not by and others:
         by, agree = [OTHERS], np.mean([(own.verdict * other.verdict).sum(axis=1) for other in others], axis=0)
     item, size = np.unique(items[told | own.open]), len(study.frame["item_id"].cat.categories)
     labels = tally(items[told], size)
@@ -293,13 +298,24 @@ def _of_items(study: Study, own: JudgeVerdicts, others: Sequence[JudgeVerdicts])
     level = np.full(len(item), NEVER, np.intp)
     keys = np.round(np.stack([agreed, sure], axis=-1), DIGITS)[whole[item]]
     level[whole[item]] = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
-    asked = [own.judge, *[other.judge for other in others if by == [OTHERS] and THEN not in own.judge]]
+    asked = [own.judge, *[other.judge for other in others if by == [OTHERS]]]
+    usd = _usd(study.frame, asked, size)[item]
+    first = own.judge.partition(THEN)[0]
+    left = usd if settled is None else _usd(study.frame[study.frame["run"] == 1], [first], size)[item]
     cluster = np.zeros(size, np.intp)
     cluster[items] = study.unit_cluster
     return ItemSureness(
         own.judge, tuple(by), item, cluster[item], level, agreed,
-        sure, _usd(study, asked, size)[item], own.verdict, items,
+        sure, usd, left, own.verdict, items,
     )  # fmt: skip
+
+
+def _settled(study: Study, judge: str) -> Mask | None:
+    """Units that a cascade's first judge answered alike in both orders, shape (units,); None where it is no cascade."""
+    named, first = {one.rater: one for one in study.judges}, judge.partition(THEN)[0]
+    if first == judge or first not in named or f"{first}{BOTH_ORDERS}" not in named:
+        return None
+    return consistent_units(study, named[first], named[f"{first}{BOTH_ORDERS}"])
 
 
 def _confidence(study: Study, judge: str) -> Array:
@@ -313,9 +329,9 @@ def _confidence(study: Study, judge: str) -> Array:
     return np.nan_to_num(ratio(tally(unit, study.units, given), tally(unit, study.units))) / highest
 
 
-def _usd(study: Study, judges: Sequence[str], size: int) -> Array:
+def _usd(frame: pd.DataFrame, judges: Sequence[str], size: int) -> Array:
     """What all rows of these judges cost for each item; nan where any is unknown."""
-    rows = study.frame[study.frame["rater_id"].isin(judges)]
+    rows = frame[frame["rater_id"].isin(judges)]
     return tally(rows["item_id"].cat.codes.to_numpy().astype(np.intp), size, rows["cost_usd"].to_numpy(float))
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from calibration import errors, estimates
 from calibration.arithmetic.columns import tally
-from calibration.confidence.sureness import ItemSureness, item_surenesses
+from calibration.confidence.sureness import NEVER, ItemSureness, item_surenesses
 from calibration.delegating.alone_steps import (
     FEWEST_TOPICS,
     Step,
@@ -51,7 +51,7 @@ class Alone:
     person: estimates.Estimate | None
     judge_beside: estimates.Estimate | None
     without_majority: float  # share of the annotated labels decided that have none, and count as neither
-    usd_per_1000_items: float  # of the judge, asked of every item; nan: unknown
+    usd_per_1000_items: float  # of the judge, asked of every item, a cascade's second of what it decides; nan: unknown
     hours_per_1000_items: float  # of one person for each item left; nan: unknown
     hours_of_people_alone: float  # for 1,000 items
 
@@ -140,7 +140,14 @@ def _alone(
     return replace(
         nothing, steps=found.steps, at=found.at, person=person, judge_beside=beside,
         without_majority=divided / (divided + agreed), hours_per_1000_items=(1 - decided.share.value) * hours,
+        usd_per_1000_items=_usd_per_1000(own, decided.level),
     )  # fmt: skip
+
+
+def _usd_per_1000(own: ItemSureness, level: int) -> float:
+    """Of what is read to decide items from this level on; to decide all, those without a verdict were read as well."""
+    read = (own.level >= level) | (level == own.level[own.level != NEVER].min())
+    return 1000 * float(np.mean(np.where(read, own.usd, own.usd_left)))
 
 
 def _person(

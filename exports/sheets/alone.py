@@ -3,14 +3,17 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from calibration.confidence.sureness import ANSWERS, CONFIDENCE, OTHERS
+from calibration.confidence.sureness import ANSWERS, CONFIDENCE, FIRST, OTHERS
 from calibration.delegating.alone import Alone
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell, number
 from exports.tables import Column, Table, noted_table
 from exports.words.grammar import listed, percent
 
-SURE_BY = {ANSWERS: "its own answers agree", CONFIDENCE: "its confidence", OTHERS: "other judges agree"}
+SURE_BY = {
+    ANSWERS: "its own answers agree", CONFIDENCE: "its confidence", OTHERS: "other judges agree",
+    FIRST: "its first judge's orders agree",
+}  # fmt: skip
 ALIKE = "nothing: all items or none"
 OUTCOMES = {"passed": "shown", "failed": "not shown", "not_tested": "not tested"}
 

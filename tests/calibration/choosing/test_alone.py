@@ -86,7 +86,21 @@ def test_a_cascade_has_its_own_bound_and_price_and_what_its_first_judge_settles_
     assert found.decided.share.value == pytest.approx(share)
     assert found.decided.error.high < SETTINGS.alone_error
     assert found.judges_tried == 3, "a bound for all of them at once"
-    assert found.usd_per_1000_items == pytest.approx(1000 * (2 * 0.001 + 0.25 * 0.02)), "of the dear one what it read"
+    read = 0.25 if share == 1 else 0.0
+    assert found.usd_per_1000_items == pytest.approx(1000 * (2 * 0.001 + read * 0.02)), (
+        "of the dear one what it decides"
+    )
+
+
+def test_an_item_that_a_cascades_first_judge_did_not_settle_comes_later_though_both_say_tie() -> None:
+    rows = [*turned("t1-1", ("A", "B"), confidence=5), *turned("t2-1", ("A", "A"), confidence=1)]
+    rows += [row(f"t{n}-1", "large", "tie", cost_usd=0.02) for n in (1, 2)] + [row("t1-1", "ann1", "A")]
+    both, _ = with_cascade(pd.DataFrame(rows), "mini", "large", SETTINGS)
+    own = sureness(both.to_dict("records"))["mini then large"]
+    assert own.by == ("first",)
+    assert list(own.level) == [0, 1]
+    np.testing.assert_allclose(own.usd, [0.022, 0.002])
+    np.testing.assert_allclose(own.usd_left, 0.002)
 
 
 @pytest.mark.parametrize(

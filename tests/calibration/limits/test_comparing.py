@@ -181,7 +181,8 @@ def test_labels_without_a_majority_count_where_their_item_is_as_sure_as_the_leve
     monkeypatch.setattr(alone, "tested", lambda *_: Made(at=0, steps=(step,)))
     monkeypatch.setattr(alone, "_person", lambda *_: (None, None))
     monkeypatch.setattr(alone, "cluster_word", lambda _: "topic")
-    own, study = Made(judge="j", by=(), usd=np.zeros(0)), Made(frame=None, clusters=range(12))
+    sure, one = np.array([2]), np.zeros(1)
+    own, study = Made(judge="j", by=(), usd=one, usd_left=one, level=sure), Made(frame=None, clusters=range(12))
     found = alone._alone(study, None, None, own, (1, 1.0), FIVE)  # type: ignore[arg-type] - of which nothing is read
     assert found.without_majority == pytest.approx(3 / 11)
 

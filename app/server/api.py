@@ -19,6 +19,7 @@ from annotation.errors import AnnotationError, Incomplete, OtherPerson, OtherSig
 from annotation.figures.encoding import MEDIA_TYPE
 from annotation.labelling import reopen, save, skip, submit
 from annotation.labels.entries import ENTRIES_MAX, SubmitRequest, place_of, read_entry, sent_id
+from annotation.people.links import PARTICIPANT
 from annotation.people.platforms import arrived
 from annotation.people.principals import Principal
 from annotation.people.sign_ins import note_seen, sign_in, sign_out, sign_out_everywhere, who
@@ -57,19 +58,22 @@ async def invite(request: Request) -> Response:
     former = request.cookies.get(COOKIE)
     participant, visit = arrived(request.query_params)
 
-    def open_link() -> str | None:
+    def open_link() -> tuple[str | None, bool]:
         with transaction(database()) as session:
-            return sign_in(
+            cookie = sign_in(
                 session, token, address, settings().admin_token, participant=participant, visit=visit,
                 confirmed=confirmed, former=former,
             )  # fmt: skip
+            principal = who(session, cookie)
+            return cookie, principal is not None and progress.is_participant(session, principal)
 
-    cookie = await run_in_threadpool(open_link)
+    cookie, by_platform = await run_in_threadpool(open_link)
     if cookie is None:
         return refusal_page(_words(request), "unknown", 404)
     response = RedirectResponse("/", status_code=303)
     response.headers.append("Set-Cookie", cookie_header(cookie))
-    if participant:
+    # of another link the id was looked at by nobody, and would go into a header as it came
+    if by_platform and PARTICIPANT.fullmatch(participant):
         response.headers.append("Set-Cookie", cookie_header(participant, ID_COOKIE, BACK))
     return response
 

@@ -115,6 +115,12 @@ def test_an_open_link_knows_a_participant_again_under_every_name_platforms_use(s
     assert (person.role, person.pseudonym) == ("annotator", "annotator-01")
 
 
+@pytest.mark.parametrize("said", ["x; Domain=evil.example", "名前", "5f3c9d"])
+def test_a_persons_own_link_keeps_no_participants_id_whatever_the_address_says(site: Site, said: str) -> None:
+    reply = site.visitor().get(f"/invite/{site.token()}", params={"participant": said})
+    assert (reply.status_code, "calipers_id" in str(reply.headers)) == (303, False)
+
+
 def test_an_open_link_says_what_is_missing_and_when_it_is_full(site: Site) -> None:
     token = crowd(site, places=1)
     without = site.visitor().get(f"/invite/{token}")

@@ -7,11 +7,13 @@ refused by this: whoever does not add up is for the owner to look at.
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_UP, Decimal
+from typing import Any
 
 from sqlalchemy import orm, select
 
+from annotation.errors import AnnotationError
 from annotation.participation.people_list import pay_lines
 from annotation.people import links, platforms, principals
 from annotation.studies import audit, hold_study, protocol_of
@@ -21,6 +23,7 @@ from db.tables import Event, Study
 
 CENT = Decimal("0.01")
 SETTLED = "settle"  # the audit line of one settlement, with every bonus by pseudonym
+VOIDED = "settle_void"  # that the settlement of a number was never paid
 PAID = "approved"  # what every platform calls a submission that was paid
 
 
@@ -64,6 +67,7 @@ class Settlement:
     bonus: tuple[tuple[Submission, CrowdPerson, Decimal], ...]
     look: tuple[ToLookAt, ...]
     currency: str
+    number: int = 0  # in the study, from 1
 
 
 def crowd_people(session: orm.Session, principal: principals.Principal) -> list[CrowdPerson]:
@@ -84,15 +88,23 @@ def crowd_people(session: orm.Session, principal: principals.Principal) -> list[
 
 
 def settle(
-    session: orm.Session, principal: principals.Principal, listed: Sequence[Submission], reward: Decimal
+    session: orm.Session, principal: principals.Principal, listed: Sequence[Submission], reward: Decimal,
+    *, instead: int | None = None,
 ) -> Settlement:  # fmt: skip
     """Who is to be approved, what bonus brings each to the worth of their active time, and whom to look at.
 
     `reward`: what the platform pays for a submission that is approved, in the study's currency. Every bonus is noted,
-    so that the next settlement pays what is missing by then, and nothing twice.
+    so that the next settlement pays what is missing by then, and nothing twice. `instead`: the number of one that was
+    never paid, as with a wrong reward, and whose place this one takes. Raises AnnotationError `no_settlement`.
     """
     study = principals.study_for(session, principal, "admin")
     hold_study(session, study)
+    earlier = len(_noted(session, study, SETTLED))
+    if instead is not None:
+        if not 1 <= instead <= earlier:
+            raise AnnotationError("no_settlement", f"no settlement {instead} of this study; it has had {earlier}")
+        audit(session, study.id, principal.rater_id, VOIDED, number=instead)
+        session.flush()
     people = crowd_people(session, principal)
     known = {person.participant_sha256: person for person in people}
     whose = {
@@ -102,7 +114,7 @@ def settle(
     bonuses = {person.pseudonym: str(amount) for _, person, amount in found.bonus}
     told = {"bonus": bonuses, "approve": len(found.approve), "look": len(found.look), "reward": str(reward)}
     audit(session, study.id, principal.rater_id, SETTLED, **told)
-    return found
+    return replace(found, number=earlier + 1)
 
 
 def reconcile(
@@ -150,9 +162,15 @@ def _why_not(line: Submission, person: CrowdPerson | None, counted: set[str]) ->
 
 
 def _earlier_bonuses(session: orm.Session, study: Study) -> defaultdict[str, Decimal]:
-    lines = select(Event.data).where(Event.study_id == study.id, Event.kind == "audit", Event.what == SETTLED)
+    void = {data["number"] for data in _noted(session, study, VOIDED)}
     found: defaultdict[str, Decimal] = defaultdict(Decimal)
-    for data in session.scalars(lines):
-        for pseudonym, amount in data["bonus"].items():
+    for number, data in enumerate(_noted(session, study, SETTLED), start=1):
+        for pseudonym, amount in data["bonus"].items() if number not in void else ():
             found[pseudonym] += Decimal(amount)
     return found
+
+
+def _noted(session: orm.Session, study: Study, what: str) -> Sequence[dict[str, Any]]:
+    """What every line of the audit trail that is called so holds, in their order."""
+    lines = select(Event.data).where(Event.study_id == study.id, Event.kind == "audit", Event.what == what)
+    return session.scalars(lines.order_by(Event.id)).all()

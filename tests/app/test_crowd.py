@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -18,7 +19,8 @@ from typer.testing import CliRunner
 
 from annotation.errors import AnnotationError, ImportingError
 from annotation.open_work.item_slots import return_stale_now
-from annotation.participation.settling import CrowdPerson, Submission, reconcile
+from annotation.participation import settling
+from annotation.participation.settling import CrowdPerson, Submission, _earlier_bonuses, reconcile
 from annotation.people.consent import consent_version, give_consent
 from annotation.people.links import open_link, revoke
 from annotation.people.platforms import PREVIEW, address_back
@@ -272,9 +274,36 @@ def test_the_owners_commands_run_as_they_stand_in_the_guide(
     said = [CliRunner().invoke(app, [*one.words[1:]]).stdout for one in commands("docs/owners.md") if one.section == "A crowd"]  # fmt: skip
     assert said[0].strip().endswith("?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}")  # fmt: skip
     assert said[2].startswith(
-        "0 of 1 submission to approve, 0 bonuses of GBP 0.00 in all, 1 to look at; written to pay"
+        "0 of 1 submission to approve, 0 bonuses of GBP 0.00 in all, 1 to look at; settlement 1, written to pay"
     )
     assert {path.name: path.stat().st_mode & 0o077 for path in Path("pay").iterdir()} == dict.fromkeys(("approve.txt", "bonus.csv", "look.csv"), 0)  # fmt: skip
+
+
+def test_a_settlement_that_was_not_paid_is_replaced_and_none_is_noted_without_a_folder_for_its_files(
+    engine_here: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study_id = make_study(engine_here, tmp_path / "reports", protocol=PAID, name="mystudy")
+    (tmp_path / "list.csv").write_text("Submission id,Participant id,Status\nv1,p1,APPROVED\n")
+    monkeypatch.setattr(settling, "crowd_people", lambda session, admin: [replace(
+        PEOPLE[0], bonus=_earlier_bonuses(session, session.get_one(Study, study_id))["annotator-1"]
+    )])  # fmt: skip
+    monkeypatch.setattr(settling.links, "participant_hash", lambda session, study, participant: "hash1")
+
+    def bonuses(reward: str, out: str, *more: str) -> str:
+        words = ["--platform", "prolific", "--list", str(tmp_path / "list.csv"), "--reward", reward]
+        said = CliRunner().invoke(app, ["crowd", "settle", "mystudy", *words, "--out", str(tmp_path / out), *more])
+        return (tmp_path / out / "bonus.csv").read_text() if said.exit_code == 0 else f"{said.output}{said.exception}"
+
+    assert bonuses("0.45", "wrong") == "v1,5.55\n"
+    assert "holds files already" in bonuses("4.50", "wrong", "--instead", "1")
+    assert bonuses("4.50", "right", "--instead", "1") == "v1,1.50\n"
+    assert bonuses("4.50", "again") == ""
+    with monkeypatch.context() as stopped:
+        stopped.setattr("app.files.crowd_files.write_settlement", lambda *given: 1 / 0)
+        bonuses("4.00", "none")
+    assert bonuses("4.00", "later") == "", "what may have been paid is not paid again"
+    assert bonuses("4.00", "anew", "--instead", "4") == "v1,0.50\n"
+    assert "no settlement 9 of this study; it has had 6" in bonuses("4.00", "ninth", "--instead", "9")
 
 
 PAID = PROTOCOL.replace("[study]\n", '[study]\nretest_share = 0.0\npay = {rate = 12.0, currency = "GBP"}\n')

@@ -99,11 +99,12 @@ def settle(
     platform: str = PLATFORM,
     reward: str = typer.Option(..., help="What it pays for each submission, such as 4.50, in the study's currency."),
     out: Path = typer.Option(..., help="A folder for what to approve, the bonuses, and whom to look at."),
+    instead: int = typer.Option(None, help="The number of a settlement that was not paid: this takes its place."),
     as_json: bool = printing.JSON,
 ) -> None:
     """Write whom to approve, what bonus, whom to look at.
 
-    Bonuses bring each reward to the worth of active time. Nobody is rejected by it. A bonus is noted once it is
+    Bonuses bring each reward to the worth of active time. Nobody is rejected by it. A bonus is noted before it is
     written, so that it is never paid twice.
 
     Example: calipers crowd settle mystudy --platform prolific --list submissions.csv --reward 4.50 --out pay
@@ -113,17 +114,27 @@ def settle(
     from app.results import quality
 
     paid = _amount(reward)
+    out.mkdir(parents=True, exist_ok=True)
+    if any(out.iterdir()):
+        raise typer.BadParameter(f"--out {out} holds files already; name a new folder")
     submissions = crowd_files.read_submissions(listed, platform)
     engine = opening.opened()
     with printing.working("computing intervals"), opening.reading(engine) as session:
         measured = quality.study_quality(session, opening.local_admin(opening.find_study(session, study)))
     with opening.transaction(engine) as session:
-        found = settling.settle(session, opening.local_admin(opening.find_study(session, study)), submissions, paid)
+        admin = opening.local_admin(opening.find_study(session, study))
+        found = settling.settle(session, admin, submissions, paid, instead=instead)
         found = replace(found, look=(*found.look, *flagged(measured)))
-        written = crowd_files.write_settlement(found, platform, out)  # where they cannot be written, nothing is noted
+    # noted first: files of which nothing is noted would be paid twice, and for what was not written there is --instead
+    written = crowd_files.write_settlement(found, platform, out)
     owed = f"{sum((amount for _, _, amount in found.bonus), Decimal(0)):.2f}"
     if as_json:
-        told = {"approve": len(found.approve), "bonus": len(found.bonus), "bonus_in_all": owed}
+        told = {
+            "settlement": found.number,
+            "approve": len(found.approve),
+            "bonus": len(found.bonus),
+            "bonus_in_all": owed,
+        }
         looks = [{"whom": one.whom, "why": one.why, "due": f"{one.due:.2f}"} for one in found.look]
         printing.print_json(
             {**told, "currency": found.currency, "look": looks, "files": [str(path) for path in written]}
@@ -132,7 +143,8 @@ def settle(
     bonuses = f"{'bonus' if len(found.bonus) == 1 else 'bonuses'} of {found.currency} {owed} in all"
     typer.echo(
         f"{len(found.approve)} of {counted(len(submissions), 'submission')} to approve, {len(found.bonus)} {bonuses}, "
-        f"{len(found.look)} to look at; written to {out}: {', '.join(path.name for path in written)}"
+        f"{len(found.look)} to look at; settlement {found.number}, written to {out}: "
+        f"{', '.join(path.name for path in written)}"
     )
     typer.echo(people_files.KEEP_APART, err=True)
 

@@ -21,6 +21,11 @@ def naming_key(session: orm.Session, study: Study) -> str:
     return keys.key_of(session, f"figures of study {study.id}")
 
 
+def kept_naming_key(session: orm.Session, study: Study) -> str:
+    """The key that names this study's pictures; empty where nothing has asked for it yet."""
+    return keys.kept_key(session, f"figures of study {study.id}")
+
+
 def store(session: orm.Session, study: Study, pictures: Mapping[str, Picture]) -> None:
     """Keep these pictures by their names; the same pixels are kept once."""
     known = set(pictures_called(session, study.id, pictures))

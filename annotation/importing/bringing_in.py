@@ -81,13 +81,13 @@ def bring_in(
     is kept with the import; `folder`: where the pictures that reports name may lie. `dry_run`: everything is checked,
     and nothing stays.
     """
-    write.keep_key(engine, principal)
+    key = write.key_of_pictures(engine, principal, dry_run=dry_run)
     with reading(engine) as session:
         write.refuse_reports(
             session, principal, parsed, allow_empty=asked.allow_empty, allow_missing=asked.allow_missing,
             new_version=asked.new_version,
         )  # fmt: skip
-        ready = write.prepare_all(session, principal, parsed, progress, folder)
+        ready = write.prepare_all(session, principal, parsed, progress, folder, key)
     options = {
         "encoding": asked.encoding, "map": table.parse_map(asked.columns), "system": asked.system,
         "keep_columns": asked.keep_columns,

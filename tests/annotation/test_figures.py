@@ -48,6 +48,7 @@ from annotation.work.claiming import take
 from annotation.work.open_and_close import move_study
 from annotation.work.page import assignment_page, picture_of_assignment
 from app.component import packet_html
+from db import people_tables
 from db.connect import reading, transaction
 from db.judge_tables import JudgeAttempt, JudgeConfig
 from db.tables import Figure, Label, Report, Study, System
@@ -274,6 +275,23 @@ def test_one_chart_is_the_same_picture_in_five_formats_and_is_shown_to_whom_the_
         packet = packet_html(reserve_packet(session, admin, "Ada", 1))
         assert packet.count("data:image/webp;base64,") == 2
         assert "/api/figure/" not in packet.split('<script type="module">')[0]
+
+
+def test_a_dry_run_keeps_no_key_and_says_what_the_import_will(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "alpha").mkdir()
+    (tmp_path / "alpha" / "tides.md").write_text("# Tides\n\nThey rise.\n\n![Height](c.png)\n", "utf-8")
+    (tmp_path / "alpha" / "c.png").write_bytes(picture())
+    with transaction(engine) as session:
+        admin = local_admin(init_study(session, "small", SHOWN, 7))
+    for dry_run, keys in ((True, 0), (False, 1), (True, 1)):
+        read = read_folder(tmp_path)
+        told = bringing_in.bring_in(
+            engine, admin, read, "folder", bringing_in.Asked(), source="here", folder=tmp_path, dry_run=dry_run
+        )
+        with reading(engine) as session:
+            assert len(session.scalars(select(people_tables.Key)).all()) == keys
+        assert "figures shown 1" in told.notes
+    assert told.unchanged == 1
 
 
 def test_what_an_older_study_asks_for_shows_no_picture_and_what_asks_for_none_has_no_caption(

@@ -55,6 +55,7 @@ CALLS: dict[str, Callable[[Session, Cast], Arguments]] = {
         read_folder(c.folder / "reports"), layout="folder", source="here"
     ),
     "importing.reports.write.refuse_reports": lambda s, c: with_(read_folder(c.folder / "reports")),
+    "importing.reports.write.key_of_pictures": lambda s, c: with_(dry_run=True),
     "importing.reports.write.prepare_all": lambda s, c: with_(read_folder(c.folder / "reports")),
     "participation.personal_data.person_record": lambda s, c: with_("Ada"),
     "participation.personal_data.erase_person": lambda s, c: with_("Ada"),

@@ -1,6 +1,7 @@
 """What a layout read is written: reports and questions are checked first, then one transaction holds them all."""
 
 import re
+import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -103,13 +104,19 @@ def refuse_reports(
     )
 
 
-def keep_key(engine: Engine, principal: Principal) -> None:
-    """Make what names the pictures of a study that shows them, before `prepare_all`, which may not write."""
+def key_of_pictures(engine: Engine, principal: Principal, *, dry_run: bool) -> str:
+    """What names the pictures of a study that shows them, before `prepare_all`, which may not write; "" for others.
+
+    It is made where there is none yet; a dry run makes one that is thrown away.
+    """
     with reading(engine) as session:
-        is_needed = studies.protocol_of(study_for(session, principal, "admin")).reports.images == "show"
-    if is_needed:
-        with transaction(engine) as session:
-            kept.naming_key(session, study_for(session, principal, "admin"))
+        study = study_for(session, principal, "admin")
+        if studies.protocol_of(study).reports.images != "show":
+            return ""
+        if dry_run:
+            return kept.kept_naming_key(session, study) or secrets.token_hex(32)
+    with transaction(engine) as session:
+        return kept.naming_key(session, study_for(session, principal, "admin"))
 
 
 def prepare_all(
@@ -118,6 +125,7 @@ def prepare_all(
     parsed: Parsed,
     progress: Callable[[int, int], None] = lambda done, of: None,
     folder: Path | None = None,
+    key: str = "",
 ) -> list[Prepared]:
     """The shown text of every report, in their order; reads only. `progress(done, of)` is called as they are made.
 
@@ -129,7 +137,7 @@ def prepare_all(
     titles |= {row.key: row.title for row in session.scalars(select(Topic).where(Topic.study_id == study.id))}
     known = session.execute(select(System.public_name, System.key).where(System.study_id == study.id))
     names = {name for row in known for name in row} | {n for s in parsed.systems for n in (s.public_name, s.key)}
-    pictured = _pictured(session, study, protocol, folder)
+    pictured = _pictured(session, study, protocol, folder, key)
     prepared = []
     for done, report in enumerate(parsed.reports, start=1):
         found, lost = pictured(report)
@@ -142,13 +150,13 @@ def prepare_all(
 
 
 def _pictured(
-    session: Session, study: Study, protocol: Protocol, folder: Path | None
+    session: Session, study: Study, protocol: Protocol, folder: Path | None, key: str
 ) -> Callable[[ReportRecord], tuple[placing.Placed, tuple[str, ...]]]:
     """How a report's pictures come into its text, and what it lost on the way."""
     if protocol.reports.images == "caption":
         return lambda report: (placing.Placed(report.text, {}, {}), report.lost or ())
     show = protocol.reports.images == "show"
-    key = kept.naming_key(session, study) if show else ""
+    key = (key or kept.naming_key(session, study)) if show else ""
 
     def pictured(report: ReportRecord) -> tuple[placing.Placed, tuple[str, ...]]:
         read = placing.reader(report.original, report.path, report.images, folder)

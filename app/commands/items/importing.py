@@ -338,7 +338,7 @@ def import_evidence(
     """
     from annotation.files.folders import refuse_ways_out
     from annotation.importing.reports.evidence import read_evidence, topics_to_show
-    from annotation.importing.reports.write import import_reports, keep_key, prepare_all, refuse_reports
+    from annotation.importing.reports.write import import_reports, key_of_pictures, prepare_all, refuse_reports
 
     options = {"encoding": encoding, "leave_out": leave_out}
     with ending(as_json):
@@ -346,12 +346,12 @@ def import_evidence(
         engine = opened()
         with reading(engine) as session:
             admin = local_admin(find_study(session, study))
-        keep_key(engine, admin)
+        key = key_of_pictures(engine, admin, dry_run=dry_run)
         with reading(engine) as session, progress_bar("preparing evidence") as advance:
             row = find_study(session, study)
             parsed = read_evidence(path, topics_to_show(session, row), leave_out, encoding)
             refuse_reports(session, admin, parsed, allow_empty=True, allow_missing=True, new_version=new_version)
-            ready = prepare_all(session, admin, parsed, advance, path)
+            ready = prepare_all(session, admin, parsed, advance, path, key)
         with transaction(engine) as session:
             outcome = import_reports(
                 session, local_admin(find_study(session, study)), parsed, layout="evidence",

@@ -28,6 +28,7 @@ from calibration.study.label_scores import LabelScores, label_scores
 from calibration.systems.ranking import FEW_SYSTEMS, systems_of
 from calibration.table.verdicts import BOTH_ORDERS
 from calibration.totals.total_scores import MEAN
+from plain.counting import counted
 
 UNSHARED = 0.95
 
@@ -45,7 +46,7 @@ def choice_cautions(
         yield from selected_judge([one.judge for one in choice.candidates], picked.judge if picked else "")
         for candidate in choice.candidates:
             if candidate.claim and candidate.outcome == "cannot_tell":
-                yield from not_shown_equal(candidate.claim)
+                yield from not_shown_equal(candidate.claim, choice.plan.cluster)
         scores = label_scores(study, choice.plan.ties, False, scale_of(study, study.criteria, settings))
         yield from _unpaired(scores, settings)
         if choice.plan.against == "ceiling":
@@ -111,19 +112,24 @@ def selected_judge(tried: Sequence[str], chosen: str) -> Iterator[ReportWarning]
         )
 
 
-def not_shown_equal(claim: Claim) -> Iterator[ReportWarning]:
-    """`not_shown_equal`: the two-sided interval of the gap contains 0 and the outcome is not `non_inferior`."""
+def not_shown_equal(claim: Claim, cluster: str = "topic") -> Iterator[ReportWarning]:
+    """`not_shown_equal`: the two-sided interval of the gap contains 0 and the outcome is not `non_inferior`.
+
+    `cluster`: what a cluster is, a topic or an item.
+    """
     gap = claim.test.difference
     if claim.outcome == "non_inferior" or not gap.low <= 0 <= gap.high:
         return
     who = "the left-out annotator" if claim.reference == "human_ceiling" else claim.reference
     text = f"{who} minus {claim.judge} is {points(gap.value)}, interval {points(gap.low)} to "
-    text += f"{points(gap.high)} in {gap.clusters} clusters: no difference was shown, and neither was its absence "
+    text += (
+        f"{points(gap.high)} in {counted(gap.clusters, cluster)}: no difference was shown, and neither was its absence "
+    )
     text += f"within the margin of {points(claim.test.margin)}; cannot tell"
     if claim.needed and claim.needed.more:
-        text += f", label {claim.needed.more:,} more clusters"
+        text += f", label {counted(claim.needed.more, cluster, 'more')}"
     elif claim.needed and claim.needed.note == "gap_reaches_margin":
-        text += "; the gap seen is no smaller than the margin, so no number of clusters is likely to show it smaller"
+        text += f"; the gap seen is no smaller than the margin, so no number of {cluster}s is likely to show it smaller"
     yield ReportWarning("not_shown_equal", text, claim.judge)
 
 

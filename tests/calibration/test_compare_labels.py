@@ -160,9 +160,11 @@ def test_a_gap_that_was_not_shown_is_not_called_equality() -> None:
     few = claims(10, {"x": 0.0, "y": 0.03})
     assert {one.outcome for one in few} == {"cannot_tell"}
     near, beyond = [one.text for claim in few for one in not_shown_equal(claim)]
-    assert near.startswith("the left-out annotator minus x is 4.5 points, interval -5.6 points to 23.2 points in 10 c")
-    assert near.endswith("within the margin of 5.0 points; cannot tell, label 6,242 more clusters")
-    assert beyond.endswith("no number of clusters is likely to show it smaller")
+    assert near.startswith("the left-out annotator minus x is 4.5 points, interval -5.6 points to 23.2 points in 10 t")
+    assert near.endswith("within the margin of 5.0 points; cannot tell, label 6,242 more topics")
+    items = [one.text for claim in few for one in not_shown_equal(claim, "item")]
+    assert items[0].endswith("cannot tell, label 6,242 more items")
+    assert beyond.endswith("no number of topics is likely to show it smaller")
     assert not any(word in text for text in (near, beyond) for word in ("equal", "same", "on par"))
     many = claims(4_000, {"x": 0.0, "y": 0.0})
     assert {one.outcome for one in many} == {"non_inferior"}

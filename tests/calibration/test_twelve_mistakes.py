@@ -148,7 +148,7 @@ def test_8_not_shown_equal() -> None:
     few = table({"ann1": "ABABABABAB", "ann2": "ABABABABAB", "judge": "ABABABABAA"})
     (text,) = told(few, "not_shown_equal")
     assert text.startswith(
-        "the left-out annotator minus judge is 10.0 points, interval -12.6 points to 100.0 points in 10 clusters"
+        "the left-out annotator minus judge is 10.0 points, interval -12.6 points to 100.0 points in 10 topics"
     )
     assert not any(word in text.split() for word in ("equal", "same", "par"))
     shown = table({"ann1": ALTERNATING, "ann2": ALTERNATING, "judge": ALTERNATING})

@@ -422,6 +422,7 @@ def test_a_judge_that_is_shown_images_gets_them_where_they_stand_and_any_other_r
     judges = parse_judges(toml, parse_protocol(SHOWN))
     plan_judges(engine, study.id, judges, describe=judged_study.describe)
     run_judges(engine, study.id, judges, transport=transport)
+    assert len(asked["sees"]) == len(asked["reads"]) > 0
     for _, user in asked["sees"]:
         images = [part["image_url"]["url"] for part in user if part["type"] == "image_url"]
         assert len(images) == 2

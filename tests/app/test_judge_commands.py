@@ -156,7 +156,13 @@ def test_options_of_one_run_stand_in_place_of_the_files(judging: Judging) -> Non
     assert json.loads(judging("judge", "status", "small", "--json"))[0]["done"] == 12
 
 
-def test_a_key_that_does_not_work_is_said_before_a_run(judging: Judging) -> None:
+def test_a_key_that_does_not_work_is_said_before_a_run_and_other_judges_run(judging: Judging) -> None:
+    judging.judges(f'[[judge]]\nname = "keyless"\nmodel = "openai/mini"\napi_key_env = "NOT_SET"\n{PRICE}')
+    said = " ".join(judging("judge", "run", "small", exit_code=1).split())
+    assert "left out: judge 'keyless': the environment variable NOT_SET is not set; export it" in said
+    (one,) = json.loads(judging("judge", "status", "small", "--json"))
+    assert (one["judge"], one["done"]) == ("mini", 12)
+    judging.judges("")
     path = judging.folder / "judges.toml"
     path.write_text(path.read_text().replace("MY_JUDGE_KEY", "NOT_SET"))
     said = judging("judge", "check", "small", exit_code=1)

@@ -108,23 +108,42 @@ def run(
 ) -> None:
     """Plan what is missing, then make the calls.
 
-    Running it again goes on where the rows end. Exit 1 if calls are left, 130 if interrupted.
+    Running it again goes on where the rows end. Exit 1 if calls are left or a judge has no key, 130 if interrupted.
 
     Example: calipers judge run mystudy --judges judges.toml
     """
-    from annotation.judges.asking.client import refuse_without_key
     from annotation.judges.planning.plan import plan_judges
 
     engine, study_id, definitions = chosen_judges(study, judges, judge, concurrency, max_cost, batch)
-    for definition in definitions:
-        refuse_without_key(definition)  # before calls are planned that nobody could make
-    plans = plan_judges(engine, study_id, definitions)
+    able = _with_keys(definitions)  # before calls are planned that nobody could make
+    plans = plan_judges(engine, study_id, able)
     if not as_json:
         show_plans(plans, False)
     given = {"--judges": judges, "--concurrency": concurrency, "--max-cost": max_cost}
     options = [f"{name}={value}" for name, value in given.items() if value is not None]
-    resumed = [study, *["--batch"] * batch, *(f"--judge={name}" for name in judge), *options]
-    _work(engine, study_id, definitions, limit, as_json, _resume(study, judges, batch), workers, resumed)
+    resumed = [study, *["--batch"] * batch, *(f"--judge={one.name}" for one in able), *options]
+    _work(engine, study_id, able, limit, as_json, _resume(study, judges, batch), workers, resumed)
+    if len(able) < len(definitions):
+        raise typer.Exit(1)
+
+
+def _with_keys(definitions: Sequence[JudgeDefinition]) -> list[JudgeDefinition]:
+    """The judges that can be asked from here; of others it is said why not. Raises AnnotationError where none can."""
+    from annotation.judges.asking.client import refuse_without_key
+
+    able: list[JudgeDefinition] = []
+    refused: list[AnnotationError] = []
+    for definition in definitions:
+        try:
+            refuse_without_key(definition)
+            able.append(definition)
+        except AnnotationError as error:
+            refused.append(error)
+    if refused and not able:
+        raise refused[0]
+    for why in refused:
+        typer.echo(f"left out: {why.text}", err=True)
+    return able
 
 
 def resume(

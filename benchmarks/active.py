@@ -44,6 +44,8 @@ from calibration.sampling.inclusion import (
     systematic_sample,
 )
 from calibration.sampling.weighted_mean import DrawnEstimate, drawn_estimate
+from calibration.sizing.draw_gain import draw_gain
+from calibration.sizing.pilot import pilot_of
 
 SETS = Path(__file__).resolve().parents[2] / "shared" / "data" / "labels"
 TOPICS, ITEMS, PILOT, STEP, STUDIES, DRAWS, MARGIN = 120, 12, 20, 10, 2_000, 400, 0.05
@@ -258,6 +260,13 @@ def public() -> Iterator[Promise]:
             inside = [low <= one.truth() <= high for low, high in (e.interval() for e in active)]
             yield promise(f"  {len(one.sizes)} topics, its own value covered", inside, 0.925, 1.0)
     yield Promise("median over sets and questions, topics saved", float(np.median(savings)), 0.0, 0.3, 1.0)
+    for judge in ("gpt-3.5-turbo", "pandalm-7b"):
+        pilot = pilot_of(pd.read_csv(SETS / "pandalm_testset.csv"), judge=judge)
+        for name in ("scores", "gap", "difference"):
+            found = draw_gain(getattr(pilot, name), len(pilot.scores.topics))
+            assert found is not None
+            ratio, se = found.at(len(pilot.scores.topics) // 2)
+            yield Promise(f"foretold of PandaLM, {judge}, {name}: topics saved", 1 - ratio, se, -0.05, 1.0)
 
 
 def looks() -> Iterator[Promise]:

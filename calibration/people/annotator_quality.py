@@ -6,7 +6,7 @@ From verdicts, as for `calibrate`, and a work log with one row for each assignme
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -120,12 +120,19 @@ def signals_of(study: Study, work: pd.DataFrame, settings: CalibrationSettings) 
         frozenset[str](),
         annotator_signals.adjusted(list(_signals(study, work, made_of, frozenset(), settings))),
     )
-    while flagged := {one.estimate.rater for one in found if one.flagged} - aside:
+    while flagged := _flagged(found, aside):
         if len(study.annotators) - len(aside | flagged) < REFERENCES:
             break
         aside |= flagged
         found = annotator_signals.adjusted(list(_signals(study, work, made_of, aside, settings)))
     return found
+
+
+def _flagged(found: Sequence[annotator_signals.Signal], aside: frozenset[str]) -> set[str]:
+    """Who is flagged and not set aside yet; by severity alone the furthest from the others, who moves theirs too."""
+    flagged = {one.estimate.rater for one in found if one.flagged and one.name != "severity"} - aside
+    severe = [one for one in found if one.flagged and one.estimate.rater not in aside | flagged]
+    return flagged | {max(severe, key=lambda one: abs(one.estimate.value)).estimate.rater} if severe else flagged
 
 
 @dataclass(frozen=True)
@@ -195,9 +202,10 @@ def _signals(
             looked.append(("severity", made_of.scores, floor, "either", SEVERITY))
         for name, values, margin, way, note in looked:
             beside = annotator_signals.beside_others(values[values["rater_id"].isin(panel)], rater)
-            yield annotator_signals.paired_signal(
-                annotator_signals.Asked(name, rater, margin, way, note), beside, settings
-            )
+            asked = annotator_signals.Asked(name, rater, margin, way, note)
+            signal = annotator_signals.paired_signal(asked, beside, settings)
+            # of two people nobody can say which of them is severe
+            yield replace(signal, p=math.nan) if name == "severity" and len(panel) <= REFERENCES else signal
 
 
 def _figures(

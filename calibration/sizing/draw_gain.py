@@ -44,7 +44,8 @@ def expected_deviation(study: Study, clusters: Codes, moved: Array) -> Array:
 class DrawGain:
     """Variance of a mean over topics drawn where they say most, of all `of` topics, over that of as many at random.
 
-    `topics`: labelled so far, shape (batches,); `ratio` and its standard error likewise. 1 minus it is what is saved.
+    `topics`: labelled so far, shape (batches,); `ratio`, and its standard error over the pilot's topics and simulated
+    studies at these chances, likewise. 1 minus the ratio is what is saved.
     """
 
     topics: Array
@@ -55,41 +56,45 @@ class DrawGain:
         """Ratio and standard error; what lies between two batches is interpolated."""
         return float(np.interp(topics, self.topics, self.ratio)), float(np.interp(topics, self.topics, self.se))
 
-    def needed(self, random: int) -> int:
-        """The fewest topics drawn that are worth `random` drawn at random; as many if there are no fewer."""
-        enough = bisect_left(range(2, random), True, key=lambda topics: topics / self.at(topics)[0] >= random)
-        return min(random, 2 + enough)
+    def needed(self, random: int, of: int) -> int:
+        """The fewest topics drawn, of `of`, that are worth `random` drawn at random; more where the draw misleads."""
+        return 2 + bisect_left(range(2, of), True, key=lambda topics: topics / self.at(topics)[0] >= random)
 
 
 def draw_gain(spread: Spread, of: int) -> DrawGain | None:
     """Batch by batch as a study draws them, from `of` topics that are like the pilot's. The same input, the same gain.
 
-    None: the spread knows no expected deviations, or all topics are of one batch.
+    None: the spread knows no expected deviations, nothing varies, or all topics are of one batch.
     """
-    if not len(spread.expected) or of <= BATCH:
+    moved = spread.topics - spread.mean
+    if not len(spread.expected) or of <= BATCH or not np.any(moved):
         return None
-    return _gain(tuple(spread.topics - spread.mean), tuple(spread.expected), of)
+    return _gain(tuple(moved), tuple(spread.expected), of)
 
 
 @lru_cache(32)  # a planner asks for it whenever a slider moves
 def _gain(moved: tuple[float, ...], expected: tuple[float, ...], of: int) -> DrawGain:
-    squares, deviations = np.square(moved), np.array(expected)
+    squares, deviations, pilot = np.square(moved), np.array(expected), len(moved)
     size = min(of, MOST)
     step = max(BATCH, size // BATCHES)
-    place = np.arange(size) % len(moved)
-    squares, deviations = squares[place], deviations[place]
-    factor = np.zeros((-(-size // step), size))  # of each batch, what a topic then counts, squared
-    for rng in np.random.default_rng(0).spawn(STUDIES):
+    ends = np.minimum(step * np.arange(1, -(-size // step) + 1), size)
+    # of each study and batch: what the topics of the pilot then count, squared, by how often they are in it
+    counts, seen = np.zeros((STUDIES, len(ends), pilot)), np.zeros((STUDIES, 1, pilot))
+    for study, rng in enumerate(np.random.default_rng(0).spawn(STUDIES)):
+        place = rng.permutation(pilot)[np.arange(size) % pilot]
+        seen[study, 0] = np.bincount(place, minlength=pilot)
         batches: list[Batch] = []
         waiting = np.arange(size)
         while len(waiting):
-            deviation = deviations[waiting] if batches else np.ones(size)
+            deviation = deviations[place[waiting]] if batches else np.ones(size)
             chance, drawn = draw_batch(deviation, step, [(len(one.topics), one.waiting) for one in batches], rng)
             batches.append(Batch(waiting[drawn], chance[drawn], len(waiting), np.ones(len(drawn), bool)))
             waiting = np.delete(waiting, drawn)
-            weight, held = draw_weights(batches), np.concatenate([one.topics for one in batches])
-            factor[len(batches) - 1, held] += weight**2 * len(held) * size / weight.sum() ** 2 / STUDIES
+            weight, held = draw_weights(batches), place[np.concatenate([one.topics for one in batches])]
+            counted = weight**2 * len(held) * size / weight.sum() ** 2
+            counts[study, len(batches) - 1] = np.bincount(held, counted, pilot)
+    factor = counts.sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
     ratio = factor @ squares / squares.sum()
-    se = np.sqrt(((squares * (factor - ratio[:, None])) ** 2).sum(axis=1) * size / len(moved)) / squares.sum()
-    topics = np.minimum(step * np.arange(1.0, len(ratio) + 1), size)
-    return DrawGain(topics * of / size, ratio, se)
+    drawn_alike = counts @ squares / (seen @ squares)
+    se = np.sqrt(((squares * (factor - ratio[:, None])) ** 2).sum(axis=1)) / squares.sum()
+    return DrawGain(ends * of / size, ratio, np.hypot(se, drawn_alike.std(axis=0) / np.sqrt(STUDIES)))

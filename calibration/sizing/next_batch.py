@@ -21,12 +21,12 @@ from calibration.sampling.inclusion import (
 from calibration.settings import CalibrationSettings
 from calibration.study import counted
 from calibration.study.joining import Answers, Study, scale_of, study_of
-from calibration.study.label_scores import label_scores
+from calibration.study.label_scores import LabelScores, label_scores
 from calibration.study.left_out import left_out_scores
 from calibration.systems.win_rates import cluster_rates, has_ranking, units_of, win_scores, win_sums
 from calibration.table.verdicts import BOTH_ORDERS
 
-QUESTIONS = ("gap", "agreement", "win_rate")
+QUESTIONS = ("gap", "agreement", "difference", "win_rate")
 FOREMOST = 2  # judges whose gap the draw is made for: those that agree most so far
 
 
@@ -61,7 +61,8 @@ def next_batch(
 
     `verdicts`: as for `calibrate`, of judges on all topics and of people on those labelled; its clusters are topics. It
     may be empty: then all are alike. `question`: `gap` of the foremost judges to a left-out annotator, their
-    `agreement`, or the systems' `win_rate`; where it has no answer yet agreement, or nothing, is looked at.
+    `agreement`, the `difference` of the two, or the systems' `win_rate`; where it has no answer yet agreement, or
+    nothing, is looked at.
     """
     places = {topic: place for place, topic in enumerate(topics)}
     gone = {topic for batch in before for topic in batch.topics}
@@ -167,9 +168,10 @@ def _unsure(study: Study) -> Iterator[Array]:
 def _influence(study: Study, labelled: Codes, weight: Array, settings: CalibrationSettings, question: str) -> Array:
     """How far each labelled cluster moves each answer, shape (labelled, answers); nothing where there is none."""
     tried: list[Callable[[], Iterator[tuple[Array, Array]]]] = [
-        lambda: _win_rates(study, settings), lambda: _gaps(study, settings), lambda: _agreements(study, settings)
+        lambda: _win_rates(study, settings), lambda: _gaps(study, settings), lambda: _agreements(study)
     ]  # fmt: skip
-    order = {"win_rate": tried, "gap": tried[1:], "agreement": tried[2:]}[question]
+    differences = [lambda: _differences(study), tried[2]]
+    order = {"win_rate": tried, "gap": tried[1:], "agreement": tried[2:], "difference": differences}[question]
     for parts in order:
         found = [_moved(sums[labelled], sizes[labelled], weight) for sums, sizes in parts()]
         found = [one for one in found if np.isfinite(one).any() and np.nanmax(np.abs(one)) > 1e-12]
@@ -183,13 +185,30 @@ def _moved(sums: Array, sizes: Array, weight: Array) -> Array:
     return np.where(sizes > 0, sums - sizes * value, np.nan)
 
 
-def _agreements(study: Study, settings: CalibrationSettings) -> Iterator[tuple[Array, Array]]:
+def _foremost(study: Study) -> tuple[LabelScores, list[str]]:
+    """Agreement of judges with people, and those that agree most."""
     scores = label_scores(study)
     means = {name: np.nanmean(own) if np.isfinite(own).any() else -1.0 for name, own in scores.judges.items()}
-    for name in sorted(means, key=lambda one: -means[one])[:FOREMOST]:
-        own, known = scores.judges[name], ~np.isnan(scores.judges[name])
-        sums, sizes = (tally(scores.clusters[known], len(study.clusters), side) for side in (own[known], None))
-        yield sums, sizes
+    return scores, sorted(means, key=lambda one: -means[one])[:FOREMOST]
+
+
+def _agreements(study: Study) -> Iterator[tuple[Array, Array]]:
+    scores, names = _foremost(study)
+    for name in names:
+        yield _summed(study, scores, scores.judges[name])
+
+
+def _differences(study: Study) -> Iterator[tuple[Array, Array]]:
+    scores, names = _foremost(study)
+    if len(names) == FOREMOST:
+        yield _summed(study, scores, scores.judges[names[0]] - scores.judges[names[1]])
+
+
+def _summed(study: Study, scores: LabelScores, own: Array) -> tuple[Array, Array]:
+    """Sum and number of what is not nan, of each cluster."""
+    known = ~np.isnan(own)
+    sums, sizes = (tally(scores.clusters[known], len(study.clusters), side) for side in (own[known], None))
+    return sums, sizes
 
 
 def _gaps(study: Study, settings: CalibrationSettings) -> Iterator[tuple[Array, Array]]:

@@ -152,6 +152,8 @@ def assured(pairs: int, sd: float, half_width: float, level: float = 0.95) -> fl
     """
     if pairs < 2:
         return math.nan
+    if sd <= TINY:
+        return 1.0
     return float(scipy.stats.chi2.cdf((pairs - 1) * (half_width / half_width_of_sd(pairs, sd, level)) ** 2, pairs - 1))
 
 

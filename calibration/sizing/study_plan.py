@@ -309,7 +309,7 @@ def _drawn(aim: Planned, spread: planning.Spread, known: _Known, goals: Goals, p
     gain = draw_gain(spread, of)
     if gain is None:
         return None
-    topics, judges = gain.needed(random), 2 if aim.aim == "tell_apart" else 1
+    topics, judges = gain.needed(random, of), 2 if aim.aim == "tell_apart" else 1
     people, machines = (cost_of(count, known.design, prices, judges) for count in (topics, of))
     cost = replace(people, judges=machines.judges, total=people.annotators + machines.judges)
     ratio, se = gain.at(topics)

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 
-from calibration.sizing.draw_gain import BATCH
 from calibration.sizing.study_plan import Planned, StudyPlan
 from exports.cells import DASH, number
 
@@ -54,10 +53,10 @@ def rests_on(planned: StudyPlan, assumed: Mapping[str, float]) -> str:
 
 DRAWN_HEADS = ("to show", "at random", "drawn", "judged", "saved", "hours", "hours saved", "USD in all", "USD saved")
 DRAWN_NOTE = (
-    "Drawn: in batches, with chances by what judges' answers say of topics (calipers pairs --design active). Saved: of "
-    "the topics, in batches of "
-    f"{BATCH}, as half of the pilot's topics foretell it of the other half. "
-    "Judged: topics that judges then answer; at random those alone that people label."
+    "Drawn: in batches, with chances by what judges' answers say of topics (calipers pairs --design active, --for "
+    "agreement, gap or difference). Saved: of the topics that it takes at random, as half of the pilot's topics "
+    "foretells it of the other half; its interval takes these chances as given. Judged: topics that judges then "
+    "answer; at random those alone that people label."
 )
 
 

@@ -177,7 +177,7 @@ def test_batches_go_on_until_enough_is_said_and_the_owner_closes_early(
 @pytest.mark.databases("sqlite")
 def test_topics_whose_chances_are_unknown_and_batches_of_other_designs_are_refused(shell: Shell) -> None:
     assert "--design active" in shell("pairs", "--design", "all", "--batch", "3", exit_code=2)
-    assert "gap, agreement, win_rate" in shell("pairs", "--for", "luck", exit_code=2)
+    assert "gap, agreement, difference, win_rate" in shell("pairs", "--for", "luck", exit_code=2)
     shell("pairs", "--design", "all", "--per-category", "2", "--apply")
     assert "no draw gave them" in shell("pairs", "--design", "active", exit_code=1)
 

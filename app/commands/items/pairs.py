@@ -27,7 +27,7 @@ DESIGN = (
     "or a CSV or TSV file with the columns topic, system_a, system_b and perhaps priority."
 )
 BATCH = "Active: how many topics are drawn now; 20 where left out."
-FOR = "Active: what topics are drawn for: gap (of the foremost judges), agreement or win_rate."
+FOR = "Active: what topics are drawn for: gap (of the foremost judges), agreement, difference (of the two) or win_rate."
 
 
 def pairs(

@@ -52,10 +52,7 @@ MOVES = {  # status -> button, what it does, and whether that is asked again
 }
 ALONE = (
     ("calipers import probes, gold, evidence, labels, judge-results", "their many layouts are told by options"),
-    (
-        "calipers pairs --design FILE, --design active, --strata",
-        "a list is a file of yours; draws read judges' answers",
-    ),
+    ("calipers pairs --design FILE, --strata", "a list is a file of yours; strata are told by options"),
     ("calipers judge resume --wait --from-app", "the keys are on the machine that asks, and the worker runs there"),
     ("judges that are code or have a prompt of their own", "they are files of the machine that asks"),
     ("calipers packet, import ballots", "packets hold a person's secret, and leave the server by hand"),

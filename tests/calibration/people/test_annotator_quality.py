@@ -69,7 +69,10 @@ def test_a_severe_or_lenient_person_is_told_by_how_much_of_the_scale(shift: floa
     )
     found = annotator_quality(verdicts.astype({"label": str}), log, QUICK)
     severity = {one.rater: next(signal for signal in one.signals if signal.name == "severity") for one in found}
-    assert {rater for rater, signal in severity.items() if signal.flagged} == flagged
+    assert {rater for rater, signal in severity.items() if signal.flagged} == flagged  # not the careful ones beside
+    two = verdicts[verdicts["rater_id"] != "ann1"].astype({"label": str})
+    alone = annotator_quality(two, log[log["rater_id"] != "ann1"], QUICK)
+    assert not [flag for one in alone for flag in one.flags if flag.name == "severity"]  # which of two is severe?
     # by hand: mean over the reports that somebody else rated too, in parts of the nine steps from 1 to 10
     wide = verdicts.pivot(index="item_id", columns="rater_id", values="label")
     others = wide[["ann1", "ann2"]].mean(axis=1)

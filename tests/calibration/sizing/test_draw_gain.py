@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from benchmarks.active import TOPICS, Question, Topics
 from calibration.sampling.allocation import anticipated_deviation
 from calibration.sampling.inclusion import draw_weights
-from calibration.sizing.draw_gain import FEWEST, DrawGain, draw_gain, expected_deviation
+from calibration.sizing.draw_gain import BATCHES, FEWEST, MOST, DrawGain, draw_gain, expected_deviation
 from calibration.sizing.pilot import pilot_of, spread_of
 from calibration.sizing.planning import Spread
 from tests.calibration.studies import made_pairs
@@ -27,8 +28,14 @@ def made(rng: np.random.Generator, tells: bool, topics: int = TOPICS) -> Topics:
     return Topics({"agreement": Question(value, sizes, signs)}, signs + rng.uniform(0, 0.05, signs.shape), value)
 
 
-def foretold(seed: int, tells: bool, topics: int = TOPICS) -> DrawGain:
-    """By a pilot of so many topics, half of which teach what the other half is to be."""
+def foretold(seed: int, tells: bool, topics: int = TOPICS, of: int = TOPICS) -> DrawGain:
+    found = draw_gain(foretold_spread(seed, tells, topics), of)
+    assert found is not None
+    return found
+
+
+def foretold_spread(seed: int, tells: bool, topics: int = TOPICS) -> Spread:
+    """Of a pilot of so many topics, half of which teach what the other half is to be."""
     pilot = made(np.random.default_rng(seed), tells, topics)
     one = pilot.questions["agreement"]
     moved = one.influence(np.arange(topics), np.ones(topics))[1]
@@ -37,9 +44,7 @@ def foretold(seed: int, tells: bool, topics: int = TOPICS) -> DrawGain:
     for own in (0, 1):
         others = np.flatnonzero(half != own)
         expected[half == own] = anticipated_deviation(pilot.signs, one.sizes, others, moved[others])[half == own]
-    found = draw_gain(Spread(0.0, float(moved.std()), moved, topics, "", expected), TOPICS)
-    assert found is not None
-    return found
+    return Spread(0.0, float(moved.std()), moved, topics, "", expected)
 
 
 @pytest.mark.parametrize("tells", [True, False])
@@ -59,11 +64,36 @@ def test_what_is_foretold_is_what_drawn_studies_then_save(tells: bool) -> None:
     assert (1 - ratio > 0.15) == (1 - ratio > 2 * se) == tells
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("topics", "of"), [(60, 120), (240, 80)])
+def test_its_error_is_that_between_pilots_where_the_chances_are_the_same(topics: int, of: int) -> None:
+    found = []
+    for seed in range(24):
+        pilot = foretold_spread(100 + seed, tells=True, topics=topics)
+        odd = np.abs(pilot.topics - pilot.mean) > np.abs(pilot.topics - pilot.mean).max() / 2
+        gain = draw_gain(replace(pilot, expected=np.where(odd, 1.0, 0.2)), of)
+        assert gain is not None
+        found.append(gain.at(of // 2))
+    ratios, ses = (np.array(each) for each in zip(*found, strict=True))
+    assert 0.6 < np.sqrt((ses**2).mean()) / ratios.std(ddof=1) < 1.7  # of 24 an sd is known to 15 %
+
+
+def test_fewer_topics_do_where_judges_tell_and_more_are_told_where_they_mislead() -> None:
+    assert foretold(7, tells=True).needed(60, TOPICS) < 55
+    pilot = foretold_spread(7, tells=True)
+    misled = draw_gain(replace(pilot, expected=pilot.expected.max() + pilot.expected.min() - pilot.expected), TOPICS)
+    assert misled is not None
+    assert misled.needed(60, TOPICS) > 60
+    many = draw_gain(pilot, 2 * MOST)
+    assert many is not None
+    assert (many.topics[0], many.topics[-1]) == (2 * MOST / BATCHES, 2 * MOST)  # of more the same shares
+    assert draw_gain(replace(pilot, topics=np.full(TOPICS, pilot.mean)), TOPICS) is None  # nothing varies
+
+
 def test_a_gain_is_none_beside_random_where_nobody_knows_it_and_ends_at_all_topics() -> None:
     found = foretold(7, tells=True)
     assert found.at(20)[0] == pytest.approx(1, abs=0.05)  # of the first batch nothing is known
     assert found.at(TOPICS)[0] == pytest.approx(1)  # all are labelled: nothing is left to choose
-    assert found.needed(60) <= 60
     few = pilot_of(made_pairs(pairs=FEWEST - 1))
     assert not len(few.scores.expected)
     assert draw_gain(few.scores, 200) is None

@@ -45,6 +45,8 @@ OUT_OF_REACH = """form => [...form.querySelectorAll('.list .row')].flatMap((row)
 
 AXE = Axe().axe_script
 RUN = "async (node, rules) => (await axe.run(node ?? document, rules)).violations"
+# elements of Streamlit's own: the link of its page that lies under ours, the frame of its file uploader, its toast
+STREAMLITS = ("stSkipToContent", "stFileUploaderDropzone", "stToast")
 THEMES = (("light", RULES), ("dark", COLOURS))  # the dark theme changes colours, nothing else
 
 
@@ -62,7 +64,7 @@ def violations(page: Page, part: Locator | None = None, themes: Sequence[Any] = 
             found += [
                 f"{theme} {rule['id']}: {node['html'][:160]} {node['failureSummary'][:200]}"
                 for node in rule["nodes"]
-                if "stSkipToContent" not in node["html"]  # Streamlit's own, of its page that lies under ours
+                if not any(name in node["html"] for name in STREAMLITS)
             ]
     return found
 

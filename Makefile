@@ -9,7 +9,7 @@ export CALIPERS_BASE_URL ?= http://127.0.0.1:$(PORT)
 # without it Python reads every test anew in each process
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install install-run run test slow check bench faults fuzz screenshots lock
+.PHONY: install install-run run test slow heard check bench faults fuzz screenshots lock
 
 install: $(VENV)/.installed
 
@@ -51,7 +51,11 @@ test: install
 
 # Walks over every page in a browser, published studies from their files to their tables, simulations
 slow: install
-	$(call TESTS,slow)
+	$(call TESTS,"slow and not orca")
+
+# What a screen reader says of a pair, by itself: it takes the keyboard, and does not bear other browsers beside it
+heard: install
+	$(BIN)/pytest tests/browser/test_screen_reader.py
 
 check: install
 	$(BIN)/ruff check .

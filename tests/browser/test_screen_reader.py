@@ -26,6 +26,9 @@ PASSING = re.compile(
 )
 
 
+TOPIC = re.compile(r"\b(bread|noise|tides)\b")
+
+
 def transcript(heard: list[tuple[str, list[str]]]) -> str:
     told = ((act, [words for line in spoken if (words := PASSING.sub("", line).strip())]) for act, spoken in heard)
     return "\n".join(f"{act:18} {'; '.join(words) or '–'}" for act, words in told)
@@ -42,4 +45,5 @@ def test_a_pair_is_heard_as_the_docs_say(server: Any, tmp_path: Path) -> None:
             reader.type(act.strip("“”")) if act.startswith("“") else reader.press(*act.split())
     now = transcript(reader.heard)
     said = DOCS.read_text(encoding="utf-8").split("```")[1].strip("\n")
-    assert now == said, f"now it is\n{now}"
+    # which topic comes first is drawn anew in each database
+    assert TOPIC.sub("bread", now) == TOPIC.sub("bread", said), f"now it is\n{now}"

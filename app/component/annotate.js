@@ -13,6 +13,7 @@ class Shell {
     this.menu = make("div", { class: "menu", popover: "auto" });
     // where the focus is on a new item: it says which, where the dialog's own words would be all that stands on the page
     this.start = make("h1", { class: "unseen", tabindex: -1, autofocus: true });
+    if (parent === document.body) this.start.ariaLabel = tell("page.annotation"); // a packet's cover stands before any item
     const skip = make(
       "button",
       { type: "button", class: "skip", onclick: () => this.page.form.focusChoices() },

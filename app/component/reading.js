@@ -116,15 +116,17 @@ class Reading {
     return frame;
   }
 
-  /** What scrolls sideways must be reachable by keyboard; what does not must not be a tab stop. */
+  /** What scrolls sideways must be reachable by keyboard, by a name of its own; else it is no tab stop. */
   markScrollers() {
+    let count = 0;
     for (const { report } of this.panes.values()) {
       for (const box of report.querySelectorAll(".scroller, pre")) {
         const scrolls = box.scrollWidth > box.clientWidth + 1;
+        if (scrolls) count += 1;
         for (const [name, value] of [
           ["tabindex", "0"],
-          ["role", "group"],
-          ["aria-label", box.dataset.what],
+          ["role", "region"],
+          ["aria-label", `${box.dataset.what} (${count})`],
         ]) {
           if (scrolls) box.setAttribute(name, value);
           else box.removeAttribute(name);

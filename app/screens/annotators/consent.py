@@ -26,7 +26,7 @@ from db.connect import reading, transaction
 
 CSS = """
 .c-page .g-main { max-width: 42rem; margin: 40px auto 0; padding: 0 24px; }
-.c-page .g-main > h2 { margin: 32px 0 8px; padding-top: 12px; border-top: 1px solid var(--c-line); }
+.c-page .g-main > h2:not(.c-answer) { margin: 32px 0 8px; padding-top: 12px; border-top: 1px solid var(--c-line); }
 .g-text, .c-page .g-text :is(p, li) { font: 16px/1.55 var(--w-serif); max-width: none; }
 .c-page .g-text :is(ul, ol) { margin: 0 0 8px; padding-inline-start: 24px; }
 .c-page .g-text :is(h3, h4, h5, h6) { font: 600 16px/1.4 var(--w-serif); margin: 16px 0 8px; padding: 0; }
@@ -88,7 +88,7 @@ def page_html(consent: Consent) -> str:
     return (
         f'<div class="c-page" {look.attributes(words)}><header class="w-head"><h1>{title}</h1>'
         f'<span class="w-study" {theirs}>{escape(consent.title)}</span>{simulated}</header><div class="g-main">'
-        f'<p class="c-answer">{opening}</p>{note}{back}'
+        f'<h2 class="c-answer">{opening}</h2>{note}{back}'
         f'<h2>{tell("what_you_do")}</h2><div class="g-text" {theirs}><p>{escape(consent.task)}</p>'
         f"{render_report(consent.guidance)}</div>{text}<h2>{tell('time_and_pay')}</h2><p>{time}</p></div></div>"
     )

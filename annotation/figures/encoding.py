@@ -1,7 +1,9 @@
 """A picture of any common format as the one that all are shown in: no metadata, no name, no size of its maker's."""
 
 import base64
+import struct
 import warnings
+import zlib
 from dataclasses import dataclass
 from io import BytesIO
 from urllib.parse import unquote_to_bytes
@@ -17,6 +19,9 @@ WIDEST, HIGHEST = 1600, 8000  # pixels
 QUALITY = 90
 MEDIA_TYPE = "image/webp"
 NO_PICTURE = "damaged or in a format that cannot be shown"
+# what Pillow's readers make of a file that is cut off or lies about itself; they share no base
+DAMAGED = (OSError, ValueError, SyntaxError, EOFError, TypeError, LookupError, AttributeError, ArithmeticError,
+           RuntimeError, MemoryError, struct.error, zlib.error)  # fmt: skip
 TOO_LARGE = f"of over {MOST_PIXELS // 1_000_000} million pixels"
 
 
@@ -48,7 +53,7 @@ def encoded(original: bytes) -> Picture:
             picture.save(made, "WEBP", quality=QUALITY)
     except (FigureError, Image.DecompressionBombError):
         raise FigureError(TOO_LARGE) from None
-    except Exception:  # noqa: BLE001  (whatever Pillow's readers make of a file that is cut off or lies about itself)
+    except DAMAGED:
         raise FigureError(NO_PICTURE) from None
     return Picture(made.getvalue(), picture.width, picture.height)
 

@@ -96,7 +96,7 @@ async def reread(said: Mapping[str, Any]) -> dict[str, Any] | None:
         step = steps.Ask(Prompt((), asked["prompt_sha256"], "", {}), asked["rung"], asked["kind"])
         attempt = steps.as_row(replace(reply, seconds=said["seconds"]), step, price)
         tries = asked["tries"] + (reply.outcome in steps.MAX_TRIES)
-    except Exception:  # noqa: BLE001  (what another version wrote may lack or hold anything)
+    except (AnnotationError, ValueError, LookupError, TypeError, AttributeError):  # it may lack or hold anything
         return None
     return {"attempt": attempt, "spent": steps.spent_by(reply, price), "tries": tries}
 

@@ -19,7 +19,7 @@ from threadpoolctl import ThreadpoolController
 from calibration.arithmetic import closed_forms, columns, tails
 
 CHUNK = 256  # resamples per seed child: draws depend on (seed, clusters, resamples) and on nothing else
-KEPT = 2**24  # weights in memory between two statistics: 64 MB
+KEPT = 2**24  # weights in memory between two statistics: 16 MB
 COUNTERS = 32_768  # counters of one bincount: they stay in cache
 EXACT_FLOAT32 = 2**24
 MAX_UNDEFINED = 0.05
@@ -88,8 +88,8 @@ def resample(
     with one_thread():
         for weights in _weights(len(sums), resamples, seed, block):
             exact = whole and largest * float(weights.max()) < EXACT_FLOAT32
-            left, right = (single, weights) if exact else (cells, weights.astype(float))
-            product = (left @ right.T).astype(float)
+            left = single if exact else cells
+            product = (left @ weights.astype(left.dtype).T).astype(float)
             found = statistic(product.reshape(*reversed(shape), len(weights)).T)
             if not start:
                 draws = np.empty((*found.shape[1:], resamples))  # the draws of one statistic lie side by side
@@ -98,19 +98,18 @@ def resample(
     return np.moveaxis(draws, -1, 0)
 
 
-def _weights(n_clusters: int, resamples: int, seed: int, block: int) -> Iterable[npt.NDArray[np.float32]]:
-    """`cluster_weights` as the numbers that are multiplied; kept where they are few, since every statistic needs them
-    again."""
+def _weights(n_clusters: int, resamples: int, seed: int, block: int) -> Iterable[npt.NDArray[np.integer[Any]]]:
+    """`cluster_weights`, kept in few bytes where they are few, since every statistic needs them again."""
     if n_clusters * resamples <= KEPT:
         return _kept_weights(cluster_weights, n_clusters, resamples, seed, block)
-    return (weights.astype(np.float32) for weights in cluster_weights(n_clusters, resamples, seed, block))
+    return cluster_weights(n_clusters, resamples, seed, block)
 
 
 @lru_cache(maxsize=1)
 def _kept_weights(
     draw: Callable[..., Iterator[npt.NDArray[np.int64]]], *of: int
-) -> tuple[npt.NDArray[np.float32], ...]:
-    return tuple(weights.astype(np.float32) for weights in draw(*of))
+) -> tuple[npt.NDArray[np.integer[Any]], ...]:
+    return tuple(weights.astype(np.min_scalar_type(weights.max())) for weights in draw(*of))
 
 
 def percentile(draws: npt.ArrayLike, level: float = 0.95) -> Interval:

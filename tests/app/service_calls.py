@@ -71,6 +71,8 @@ CALLS: dict[str, Callable[[Session, Cast], Arguments]] = {
     "open_work.item_slots.set_priority": lambda s, c: with_([f"item-{c.item(s):05d}"], 3),
     "judges.reviewing.inspecting.calls_on": lambda s, c: with_("judge-x", c.item(s)),
     "judges.planning.requests.forecast": lambda s, c: with_("judge-x"),
+    "judges.planning.requests.go_on": lambda s, c: with_([]),
+    "judges.planning.requests.pause_judges": lambda s, c: with_([]),
     "judges.planning.requests.keep_judges": lambda s, c: with_(
         '[[judge]]\nname = "m"\nmodel = "openai/x"\nmax_cost = 1.0\n'
     ),

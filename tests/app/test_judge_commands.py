@@ -152,8 +152,11 @@ def test_options_of_one_run_stand_in_place_of_the_files(judging: Judging) -> Non
     assert "budget" in stopped
     (money,) = json.loads(judging("judge", "ledger", "small", "--json"))
     assert money["cost"] <= 0.0052
+    assert "paused: mini; go on with: calipers judge resume small" in judging("judge", "pause", "small")
+    assert "paused by hand" in judging("judge", "run", "small", exit_code=1)
     judging("judge", "resume", "small")
     assert json.loads(judging("judge", "status", "small", "--json"))[0]["done"] == 12
+    assert "no judge has calls to make" in judging("judge", "pause", "small")
 
 
 def test_a_key_that_does_not_work_is_said_before_a_run_and_other_judges_run(judging: Judging) -> None:

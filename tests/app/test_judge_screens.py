@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, delete, select
 from streamlit.testing.v1 import AppTest
 
 from annotation.facts.judge_facts import ImportedCost, imported_costs
@@ -146,20 +146,28 @@ def test_a_run_is_asked_for_only_after_its_cost_was_shown_and_no_model_library_i
     monkeypatch.setattr(client, "library", lambda: pytest.fail("litellm was started in the app's process"))
     judge(engine_here, study, "mini", Stub(lambda text, number: judgments(text, "first")), limit=1)
     screen = judges_page(engine_here, study)
-    assert [button.label for button in screen.button] == ["Estimate"]
+    assert [button.label for button in screen.button] == ["Pause mini", "Estimate"]
+    drawn(screen.button(key="pause_mini").click().run())
+    assert "stopped: paused by hand" in shown(screen)
+    drawn(screen.button(key="pause_mini").click().run())
+    assert "paused" not in shown(screen)
+    assert requested(engine_here) == [["mini"]], "to go on is to ask a worker"
+    with transaction(engine_here) as session:
+        session.execute(delete(JudgeRequest))
+    drawn(screen.run())
     drawn(screen.button(key="estimate").click().run())
     assert "mini would make 3 calls (3 planned before), likely USD 0.00" in shown(screen)
-    assert [button.label for button in screen.button] == ["Estimate", "Ask for these 3 calls", "Not now"]
+    assert [button.label for button in screen.button] == ["Pause mini", "Estimate", "Ask for these 3 calls", "Not now"]
     assert requested(engine_here) == []
     drawn(screen.button(key="not_now").click().run())
-    assert [button.label for button in screen.button] == ["Estimate"]
+    assert [button.label for button in screen.button] == ["Pause mini", "Estimate"]
     assert requested(engine_here) == []
     drawn(screen.button(key="estimate").click().run())
     drawn(screen.button(key="ask").click().run())
     assert requested(engine_here) == [["mini"]]
     assert "asked for and not finished: mini" in shown(screen)
     assert "calipers judge resume disputed --judges judges.toml --wait" in shown(screen)
-    assert [button.label for button in screen.button] == [], "once is enough"
+    assert [button.label for button in screen.button] == ["Pause mini"], "once is enough"
 
 
 def test_where_nothing_is_missing_nothing_can_be_asked_for(engine_here: Engine, tmp_path: Path) -> None:

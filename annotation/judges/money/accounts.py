@@ -21,6 +21,7 @@ from db.tables import Assignment, Study
 from plain.hashes import canonical_sha256, text_sha256
 
 Describe = Callable[[JudgeDefinition], ModelFacts]
+PAUSED = "paused by hand"  # of a judge that stopped: only somebody who says so lets it go on, and no run by itself
 REPEAT = "repeat_no"  # stands in the stored seed where each repeat sends its own number
 
 

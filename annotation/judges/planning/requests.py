@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Engine, func, orm, select
+from sqlalchemy import Engine, func, orm, select, update
 
 from annotation.errors import AnnotationError
 from annotation.judges.asking.examples import prompt_for
@@ -39,6 +39,43 @@ def request_run(session: orm.Session, principal: Principal, judges: Sequence[str
     return row.id
 
 
+def pause_judges(session: orm.Session, principal: Principal, judges: Collection[str]) -> None:
+    """No worker takes another call of these judges until `go_on`; what is in flight is finished, and its answers kept.
+
+    Raises AnnotationError `unknown_judge` where one of them was never planned.
+    """
+    study = study_for(session, principal, "evaluator")
+    mine = Judge.study_id == study.id, Judge.name.in_(judges)
+    if unknown := sorted(set(judges) - {*session.scalars(select(Judge.name).where(*mine))}):
+        raise AnnotationError("unknown_judge", f"judge {unknown[0]!r} has no run here that could be paused")
+    session.execute(update(Judge).where(*mine).values(stopped=accounts.PAUSED))
+    audit(session, study.id, principal.rater_id, "pause_judges", judges=sorted(judges))
+
+
+def go_on(session: orm.Session, principal: Principal, judges: Collection[str]) -> None:
+    """End the pause of these judges; in the app with a request for each that has none, so that a worker goes on."""
+    study = study_for(session, principal, "evaluator")
+    held = sorted(_paused(session, study.id) & set(judges))
+    if not held:
+        return
+    mine = Judge.study_id == study.id, Judge.name.in_(held)
+    session.execute(update(Judge).where(*mine).values(stopped=None))
+    audit(session, study.id, principal.rater_id, "go_on_judges", judges=held)
+    asked = select(JudgeRequest).where(JudgeRequest.study_id == study.id, JudgeRequest.done_at.is_(None))
+    waiting = [row for row in session.scalars(asked) if set(held) & set(row.judges or held)]
+    for row in waiting:
+        row.started_at = None  # whoever is at its end just now leaves it open
+    if principal.rater_id is not None:
+        for name in set(held) - {name for row in waiting for name in row.judges or held}:
+            request_run(session, principal, [name])
+
+
+def _paused(session: orm.Session, study_id: int) -> set[str]:
+    """Names of the judges that somebody paused."""
+    held = Judge.study_id == study_id, Judge.stopped == accounts.PAUSED
+    return {*session.scalars(select(Judge.name).where(*held))}
+
+
 def keep_judges(session: orm.Session, principal: Principal, text: str) -> None:
     """Describe the judges that may be asked for in the app; a worker that was told to takes them from here.
 
@@ -68,10 +105,10 @@ def described_judges(
 
 
 def next_request(engine: Engine, study_id: int, known: Collection[str]) -> Requested | None:
-    """The oldest open request whose judges are all `known`, marked as started.
+    """The oldest open request whose judges are all `known` and none is paused, marked as started.
 
-    One that a dead worker had started is open still. Two workers may carry out the same one: planning twice adds
-    nothing, and then they share its calls.
+    One that a dead worker had started, or that a pause ended, is open still. Two workers may carry out the same one:
+    planning twice adds nothing, and then they share its calls.
     """
     with connect.transaction(engine) as session:
         rows = session.scalars(
@@ -79,7 +116,10 @@ def next_request(engine: Engine, study_id: int, known: Collection[str]) -> Reque
             .where(JudgeRequest.study_id == study_id, JudgeRequest.done_at.is_(None))
             .order_by(JudgeRequest.id)
         )
-        row = next((row for row in rows if set(row.judges) <= set(known)), None)
+        paused = _paused(session, study_id)
+        row = next(
+            (row for row in rows if set(row.judges) <= set(known) and not paused & set(row.judges or paused)), None
+        )
         if row is None:
             return None
         row.started_at = row.started_at or types.now()
@@ -87,10 +127,12 @@ def next_request(engine: Engine, study_id: int, known: Collection[str]) -> Reque
 
 
 def end_request(engine: Engine, request_id: int) -> None:
-    """Mark a request as carried out, however its run ended."""
+    """Mark a request as carried out, however its run ended; one whose judge was paused waits until it goes on."""
     with connect.transaction(engine) as session:
         row = session.get_one(JudgeRequest, request_id)
-        row.done_at = row.done_at or types.now()
+        paused = _paused(session, row.study_id)
+        if row.started_at is not None and not paused & set(row.judges or paused):
+            row.done_at = row.done_at or types.now()
 
 
 def planned_judges(

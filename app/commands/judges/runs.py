@@ -41,6 +41,7 @@ def add_to(app: typer.Typer) -> None:
     judge.command("preview")(preview)
     judge.command("check")(check)
     judge.command("run")(run)
+    judge.command("pause")(pause)
     judge.command("resume")(resume)
     judge.command("retry")(retry)
     records.add_to(judge)
@@ -121,7 +122,7 @@ def run(
         show_plans(plans, False)
     given = {"--judges": judges, "--concurrency": concurrency, "--max-cost": max_cost}
     options = [f"{name}={value}" for name, value in given.items() if value is not None]
-    resumed = [study, *["--batch"] * batch, *(f"--judge={one.name}" for one in able), *options]
+    resumed = [study, "--keep-paused", *["--batch"] * batch, *(f"--judge={one.name}" for one in able), *options]
     _work(engine, study_id, able, limit, as_json, _resume(study, judges, batch), workers, resumed)
     if len(able) < len(definitions):
         raise typer.Exit(1)
@@ -146,6 +147,27 @@ def _with_keys(definitions: Sequence[JudgeDefinition]) -> list[JudgeDefinition]:
     return able
 
 
+def pause(
+    study: str = ONE, judge: list[str] = typer.Option([], help="Only this judge; repeatable."), as_json: bool = JSON
+) -> None:
+    """Stop taking calls, in every process.
+
+    What is in flight is finished, and its answers are kept.
+
+    Example: calipers judge pause mystudy --judge mini
+    """
+    from annotation.judges.planning.requests import pause_judges
+    from annotation.judges.reviewing.judge_standings import standings
+
+    with opening.transaction(opening.opened()) as session:
+        row = opening.find_study(session, study)
+        names = judge or [one.judge for one in standings(session, row, repeats=False) if one.unfinished]
+        pause_judges(session, opening.local_admin(row), names)
+        again = f"calipers judge resume {row.name}"
+    said = f"paused: {', '.join(names)}; go on with: {again}" if names else "no judge has calls to make"
+    print_json({"paused": names}) if as_json else typer.echo(said)
+
+
 def resume(
     study: str = ONE,
     judges: Path = JUDGES,
@@ -161,15 +183,17 @@ def resume(
         False, "--from-app", help="With --wait: also ask the judges that admins describe in the app, with your keys."
     ),
     api_base: list[str] = typer.Option([], help="With --from-app: an address that these may ask; repeatable."),
+    keep_paused: bool = typer.Option(False, "--keep-paused", hidden=True),  # of `run`'s own processes
     as_json: bool = JSON,
 ) -> None:
     """Go on without planning: after a crash, or on another machine.
 
-    Also after a budget stop; fetches batches that ended. Exit 1 if calls are left, 130 if interrupted.
+    Also after a pause (but with --wait) or a budget stop; fetches batches that ended. Exit 1 if calls are left, 130 if
+    interrupted.
 
     Example: calipers judge resume mystudy --judges judges.toml
     """
-    from annotation.judges.planning.requests import described_judges
+    from annotation.judges.planning.requests import described_judges, go_on
     from db import connect, tables
 
     if from_app and not wait:
@@ -189,6 +213,10 @@ def resume(
     again = _resume(study, judges, batch)
     if wait:
         _carry_out_requests(engine, study_id, definitions, limit, as_json, f"{again} --wait", described)
+    if not keep_paused:
+        with connect.transaction(engine) as session:
+            row = session.get_one(tables.Study, study_id)
+            go_on(session, opening.local_admin(row), [definition.name for definition in definitions])
     _work(engine, study_id, definitions, limit, as_json, again)
 
 

@@ -6,6 +6,7 @@ from html import escape
 
 from annotation.facts.judge_facts import ImportedCost
 from annotation.importing.labels.results_match import IMPORTED
+from annotation.judges.money.accounts import PAUSED
 from annotation.judges.reviewing.judge_standings import Asked, JudgeRuns, JudgeStanding
 from app.results.computing import Orders
 from app.screens.look import table
@@ -141,7 +142,8 @@ def _standing(standing: JudgeStanding, batched: int, orders: Orders, imported: I
     now += [f"{batched:,} in a batch"] if batched else []
     now += [f"{standing.failed:,} failed"] if standing.failed else []
     now += [f"paused {standing.paused_s:.0f} s (429)"] if standing.paused_s else []
-    now += [f'<span class="c-red">stopped: {escape(standing.stopped)}</span>'] if standing.stopped else []
+    colour = "c-amber" if standing.stopped == PAUSED else "c-red"
+    now += [f'<span class="{colour}">stopped: {escape(standing.stopped)}</span>'] if standing.stopped else []
     return (
         f"{escape(standing.judge)}{_under(escape(standing.model))}",
         f"{f'{standing.done:,} of {standing.planned:,}' if standing.planned else DASH}{_under(', '.join(now))}",

@@ -1,12 +1,14 @@
 """How judges are doing: one sentence, what the order did to them, the table, failures by kind, how they were asked."""
 
+from collections.abc import Callable
 from html import escape
 
 import streamlit as st
 
 from annotation.errors import AnnotationError
 from annotation.facts.judge_facts import ImportedCost, imported_costs
-from annotation.judges.planning.requests import Forecast, can_be_asked, forecast, request_run
+from annotation.judges.money.accounts import PAUSED
+from annotation.judges.planning.requests import Forecast, can_be_asked, forecast, go_on, pause_judges, request_run
 from annotation.judges.reviewing import disagreements, inspecting, judge_standings
 from annotation.people.principals import Principal, study_for
 from app.results import computing, study_reports
@@ -65,7 +67,11 @@ def draw_now(
     st.html(
         f'<div class="c-page"><p class="c-answer">{escape(judge_tables.sentence(runs.standings))}</p>'
         f"{judge_tables.still_open(runs)}{judge_tables.order_warnings(orders)}<h2>Judges</h2>"
-        f"{judge_tables.standing_table(runs, orders, imported)}"
+        f"{judge_tables.standing_table(runs, orders, imported)}</div>"
+    )
+    _pausing(principal, runs)
+    st.html(
+        '<div class="c-page">'
         '<p class="c-soft c-foot">Usable: of all answers asked for. Wasted: paid beyond the first reply of each call. '
         "First shown wins: .50 is no habit of side; below it the 95 % interval over whole clusters, [–] where they do "
         f"not differ. Swap consistency: equal verdicts in both orders.{IMPORTED_SAYS if imported else ''}</p>"
@@ -74,6 +80,27 @@ def draw_now(
     )
 
 
+def _pausing(principal: Principal, runs: judge_standings.JudgeRuns) -> None:
+    """A button for each judge that has calls to make."""
+    with st.container(horizontal=True, gap="small"):
+        for one in runs.standings:
+            if one.unfinished:
+                word, act, about = PAUSE[one.stopped == PAUSED]
+                st.button(
+                    f"{word} {one.judge}", key=f"pause_{one.judge}", help=about, on_click=_do,
+                    args=(principal, act, one.judge),
+                )  # fmt: skip
+
+
+def _do(principal: Principal, act: Callable[..., None], judge: str) -> None:
+    with transaction(database()) as session:
+        act(session, principal, [judge])
+
+
+PAUSE = {
+    False: ("Pause", pause_judges, "No worker takes another call; what is in flight is finished and kept."),
+    True: ("Go on with", go_on, "Asked for anew; a worker that waits takes it up."),
+}
 ESTIMATED = "judge_estimated"
 STATES = {
     "planned": "not sent yet",

@@ -6,13 +6,25 @@ import pytest
 from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
+from annotation.judges.planning import requests as asked_for
 from annotation.judges.planning.plan import plan_judges
 from annotation.judges.planning.requests import end_request, next_request, planned_judges, request_run
 from annotation.people.principals import Principal, local_admin
 from db.connect import reading, transaction
 from db.judge_tables import JudgeRequest
 from db.tables import Study
-from tests.annotation.judges.judged_study import STUB_JUDGE, describe, judges, make_study
+from tests.annotation.judges.judged_study import (
+    STUB_JUDGE,
+    Stub,
+    account,
+    attempts,
+    call_states,
+    describe,
+    judges,
+    judgments,
+    make_study,
+    run_stub,
+)
 from tests.small_study import a_person
 
 
@@ -59,3 +71,45 @@ def test_only_judges_with_a_plan_can_go_on(engine: Engine) -> None:
     assert planned_judges(engine, study, both) == ()
     plan_judges(engine, study, both[:1], describe=describe)
     assert [judge.name for judge in planned_judges(engine, study, both)] == ["mini"]
+
+
+def test_a_paused_run_loses_nothing_pays_nothing_twice_and_goes_on_where_it_was(engine: Engine) -> None:
+    study = make_study(engine, 30)
+    with transaction(engine) as session:
+        owner = a_person(session, study, "Olga", "admin")
+    request = ask(engine, study, "mini")
+    assert next_request(engine, study, ["mini"]) is not None
+
+    def paused_at_the_fifth(text: str, number: int) -> str:
+        if number == 5:
+            with transaction(engine) as session:
+                asked_for.pause_judges(session, owner, ["mini"])
+        return judgments(text)
+
+    stub = Stub(paused_at_the_fifth, seconds=0.02)
+    (summary,) = run_stub(engine, study, stub).judges
+    assert summary.stopped == "paused by hand"
+    sent = len(stub.requests)
+    assert sent < 60, "calls are left"
+    assert call_states(engine) == {"done": sent, "planned": 60 - sent}, "none is held, and each that was sent is kept"
+    assert len(attempts(engine)) == sent
+    assert account(engine).reserved == pytest.approx(0)
+    end_request(engine, request)
+    run_stub(engine, study, stub)
+    assert len(stub.requests) == sent, "who starts a run does not end a pause"
+    assert next_request(engine, study, ["mini"]) is None, "nor does a worker that waits"
+    with transaction(engine) as session:
+        asked_for.go_on(session, owner, ["mini"])
+    end_request(engine, request)  # by a worker that came to its end in this very moment
+    again = next_request(engine, study, ["mini"])
+    assert again is not None
+    assert again.id == request, "one request, which goes on"
+    run_stub(engine, study, stub)
+    assert call_states(engine) == {"done": 60}
+    assert len(attempts(engine)) == len(stub.requests) == 60
+    with transaction(engine) as session:
+        asked_for.pause_judges(session, owner, ["mini"])
+        asked_for.go_on(session, local_admin(session.get_one(Study, study)), ["mini"])
+        with pytest.raises(AnnotationError, match="no run here"):
+            asked_for.pause_judges(session, owner, ["nobody"])
+    assert account(engine).stopped is None

@@ -8,8 +8,8 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from decimal import ROUND_UP, Decimal
-from typing import Any
 
 from sqlalchemy import orm, select
 
@@ -48,6 +48,7 @@ class CrowdPerson:
     active_h: float
     due: Decimal
     bonus: Decimal  # written into files of earlier settlements
+    platform: str = ""  # "": their link is for no platform
 
 
 @dataclass(frozen=True)
@@ -69,48 +70,87 @@ class Settlement:
     currency: str
     number: int = 0  # in the study, from 1
 
+    @property
+    def owed(self) -> Decimal:
+        """All bonuses."""
+        return sum((amount for _, _, amount in self.bonus), Decimal(0))
 
-def crowd_people(session: orm.Session, principal: principals.Principal) -> list[CrowdPerson]:
-    """Everybody who came by an open link, in the order in which they came; for admins."""
+
+@dataclass(frozen=True)
+class Settled:
+    """A settlement that was noted."""
+
+    number: int
+    at: datetime
+    reward: str
+    approved: int
+    bonus: Decimal  # of all
+    is_void: bool  # another took its place
+
+
+def crowd_people(
+    session: orm.Session, principal: principals.Principal, without: int | None = None
+) -> list[CrowdPerson]:
+    """Everybody who came by an open link, in the order in which they came; for admins.
+
+    `without`: the number of a settlement whose bonuses do not count.
+    """
     study = principals.study_for(session, principal, "admin")
     paid = {line.pseudonym: line for line in pay_lines(session, principal)}
+    platform = {link.id: link.platform or "" for link in links.open_links(session, principal)}
     by_link = Enrollment.open_link_id.is_not(None), Enrollment.participant_sha256.is_not(None)
     came = select(Enrollment).where(Enrollment.study_id == study.id, *by_link)
-    earlier = _earlier_bonuses(session, study)
+    earlier = _earlier_bonuses(session, study, without)
     found = []
     for person in session.scalars(came.order_by(Enrollment.id)).all():
         line = paid[person.pseudonym]
         end = end_of(session, principals.Principal(study.id, person.role, person.rater_id, person.id))
         due = math.ceil(round(line.amount * 100, 6)) * CENT
         seen = person.participant_sha256 or "", end, line.items, line.active_h, due, earlier[person.pseudonym]
-        found.append(CrowdPerson(person.pseudonym, *seen))
+        found.append(CrowdPerson(person.pseudonym, *seen, platform[person.open_link_id or 0]))
     return found
+
+
+def settlements(session: orm.Session, principal: principals.Principal) -> list[Settled]:
+    """Every settlement of the study, the oldest first; for admins."""
+    study = principals.study_for(session, principal, "admin")
+    void = {line.data["number"] for line in _noted(session, study, VOIDED)}
+    return [
+        Settled(
+            number, line.created_at, line.data["reward"], line.data["approve"],
+            sum(map(Decimal, line.data["bonus"].values()), Decimal(0)), number in void,
+        )
+        for number, line in enumerate(_noted(session, study, SETTLED), start=1)
+    ]  # fmt: skip
 
 
 def settle(
     session: orm.Session, principal: principals.Principal, listed: Sequence[Submission], reward: Decimal,
-    *, instead: int | None = None,
+    *, instead: int | None = None, dry_run: bool = False,
 ) -> Settlement:  # fmt: skip
     """Who is to be approved, what bonus brings each to the worth of their active time, and whom to look at.
 
     `reward`: what the platform pays for a submission that is approved, in the study's currency. Every bonus is noted,
     so that the next settlement pays what is missing by then, and nothing twice. `instead`: the number of one that was
-    never paid, as with a wrong reward, and whose place this one takes. Raises AnnotationError `no_settlement`.
+    never paid, as with a wrong reward, and whose place this one takes. `dry_run`: the same, and nothing is noted.
+    Raises AnnotationError `no_settlement`.
     """
     study = principals.study_for(session, principal, "admin")
-    hold_study(session, study)
+    if not dry_run:
+        hold_study(session, study)
     earlier = len(_noted(session, study, SETTLED))
-    if instead is not None:
-        if not 1 <= instead <= earlier:
-            raise AnnotationError("no_settlement", f"no settlement {instead} of this study; it has had {earlier}")
-        audit(session, study.id, principal.rater_id, VOIDED, number=instead)
-        session.flush()
-    people = crowd_people(session, principal)
+    if instead is not None and not 1 <= instead <= earlier:
+        raise AnnotationError("no_settlement", f"no settlement {instead} of this study; it has had {earlier}")
+    people = crowd_people(session, principal, instead)
     known = {person.participant_sha256: person for person in people}
     whose = {
         line.participant: known.get(links.participant_hash(session, study.id, line.participant)) for line in listed
     }
     found = reconcile(listed, whose, people, reward, protocol_of(study).study.pay.currency)
+    if dry_run:
+        return found
+    if instead is not None:
+        audit(session, study.id, principal.rater_id, VOIDED, number=instead)
     bonuses = {person.pseudonym: str(amount) for _, person, amount in found.bonus}
     told = {"bonus": bonuses, "approve": len(found.approve), "look": len(found.look), "reward": str(reward)}
     audit(session, study.id, principal.rater_id, SETTLED, **told)
@@ -161,16 +201,16 @@ def _why_not(line: Submission, person: CrowdPerson | None, counted: set[str]) ->
     return f"done here, and {line.status or 'in no state'} there" if _rank(line.status) == 2 else ""
 
 
-def _earlier_bonuses(session: orm.Session, study: Study) -> defaultdict[str, Decimal]:
-    void = {data["number"] for data in _noted(session, study, VOIDED)}
+def _earlier_bonuses(session: orm.Session, study: Study, without: int | None = None) -> defaultdict[str, Decimal]:
+    void = {without, *(line.data["number"] for line in _noted(session, study, VOIDED))}
     found: defaultdict[str, Decimal] = defaultdict(Decimal)
-    for number, data in enumerate(_noted(session, study, SETTLED), start=1):
-        for pseudonym, amount in data["bonus"].items() if number not in void else ():
+    for number, line in enumerate(_noted(session, study, SETTLED), start=1):
+        for pseudonym, amount in line.data["bonus"].items() if number not in void else ():
             found[pseudonym] += Decimal(amount)
     return found
 
 
-def _noted(session: orm.Session, study: Study, what: str) -> Sequence[dict[str, Any]]:
-    """What every line of the audit trail that is called so holds, in their order."""
-    lines = select(Event.data).where(Event.study_id == study.id, Event.kind == "audit", Event.what == what)
+def _noted(session: orm.Session, study: Study, what: str) -> Sequence[Event]:
+    """Every line of the audit trail that is called so, in their order."""
+    lines = select(Event).where(Event.study_id == study.id, Event.kind == "audit", Event.what == what)
     return session.scalars(lines.order_by(Event.id)).all()

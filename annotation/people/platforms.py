@@ -28,7 +28,16 @@ class Platform:
     hosts: tuple[str, ...]  # where people may be sent back to; a leading dot: any host below
     address: str = ""  # made of a code; "": the owner gives whole addresses
     tells_states: bool = True  # its list says of each submission what became of it
+    fields: tuple[tuple[str, str], ...] = ()  # of its own form: what goes into each; {link} is the study's address
 
+
+# MTurk tells a layout who came in the address of the frame that it shows it in; the study has a tab of its own
+MTURK_LAYOUT = """<script src="https://assets.crowd.aws/crowd-html-elements.js"></script>
+<crowd-form>
+  <p><a id="study" href="{link}" target="_blank" rel="noopener noreferrer">Open the study in a tab of its own</a></p>
+  <crowd-input name="code" label="The code that it shows at the end" required></crowd-input>
+</crowd-form>
+<script>document.getElementById("study").search = location.search</script>"""
 
 PLATFORMS = {
     "prolific": Platform(
@@ -37,12 +46,30 @@ PLATFORMS = {
         visit="submissionid",
         hosts=("app.prolific.com",),
         address="https://app.prolific.com/submissions/complete?cc={code}",
+        fields=(
+            ("What is the URL of your study?", "{link}"),
+            ("How do you want to record Prolific IDs?", "I'll use URL parameters"),
+            ("Completion paths", "one for each end whose code you gave here; review submissions by hand"),
+        ),
     ),
-    "mturk": Platform("", "workerid", "assignmentid", ()),  # it adds its parameters itself, and takes codes
-    "cloudresearch": Platform("", "workerid", "assignmentid", ()),  # the MTurk Toolkit, likewise
-    "connect": Platform("", "participantid", "assignmentid", ("connect.cloudresearch.com",)),
-    "sona": Platform("survey_code=%SURVEY_CODE%", "surveycode", "", (".sona-systems.com",), tells_states=False),
-}
+    # they add their parameters themselves, and take codes
+    "mturk": Platform(
+        "", "workerid", "assignmentid", (), fields=(("Design layout of a Survey Link project, whole", MTURK_LAYOUT),)
+    ),
+    "cloudresearch": Platform(
+        "", "workerid", "assignmentid", (),
+        fields=(("The URL of your survey", "{link}"), ("Query string parameters", "added, as they are by default")),
+    ),
+    "connect": Platform(
+        "", "participantid", "assignmentid", ("connect.cloudresearch.com",),
+        fields=(("Study link", "{link}"), ("Redirect URL", "the one that it shows, given here for who is done")),
+    ),
+    "sona": Platform(
+        "survey_code=%SURVEY_CODE%", "surveycode", "", (".sona-systems.com",), tells_states=False,
+        fields=(("Study URL", "{link}"), ("Client-side completion URL", "given here for who is done")),
+    ),
+}  # fmt: skip
+OPEN = (("The address of your survey, with each person's id in place of ID", "{link}"),)  # of no platform
 
 
 def platform_named(name: str) -> Platform:
@@ -50,6 +77,18 @@ def platform_named(name: str) -> Platform:
     if name not in PLATFORMS:
         raise AnnotationError("bad_platform", f"no platform {name!r}; choose one of {', '.join(PLATFORMS)}")
     return PLATFORMS[name]
+
+
+def link_for(name: str, invitation: str) -> str:
+    """The study's address as it is given to the platform; `name`: "" for any that puts an id in place of ID."""
+    query = platform_named(name).query if name else "participant=ID"
+    return f"{invitation}?{query}" if query else invitation
+
+
+def to_paste(name: str, link: str) -> list[tuple[str, str]]:
+    """(field of the platform's own form, what goes into it) for an address that `link_for` made."""
+    fields = platform_named(name).fields if name else OPEN
+    return [(field, said.replace("{link}", link)) for field, said in fields]
 
 
 def arrived(query: Mapping[str, str]) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from annotation.files.rows import read_csv
 from annotation.participation.settling import Settlement, Submission
 from annotation.people.platforms import WAITING, platform_named
 from app.files.people_files import rows_csv, write_new
+from plain.counting import counted
 from plain.hashes import text_sha256
 
 STATUS = ("status", "assignmentstatus", "submissionstatus")
@@ -23,22 +24,22 @@ MTURK = "mturk"
 REASON = "Your time on this study was worth more than its reward."
 
 
-def read_submissions(path: Path, platform: str) -> list[Submission]:
-    """The platform's list, a CSV file.
+def read_submissions(path: Path, platform: str, shown: str = "") -> list[Submission]:
+    """The platform's list, a CSV file. `shown`: what problems call it, where that is not its path.
 
     Raises ImportingError where it does not say whose each submission is and, where the platform says that, in what
     state: what a list keeps silent about would be paid.
     """
-    problems: list[str] = []
-    columns, rows = read_csv(path, str(path), problems)
+    name, problems = shown or str(path), list[str]()
+    columns, rows = read_csv(path, name, problems)
     asked = platform_named(platform)
     heads = {_plain(head): head for head in columns}
-    missing = [name for name in (asked.person, asked.visit) if name and name not in heads]
-    state = next((heads[name] for name in STATUS if name in heads), "")
+    missing = [head for head in (asked.person, asked.visit) if head and head not in heads]
+    state = next((heads[head] for head in STATUS if head in heads), "")
     missing += ["status"] if asked.tells_states and not state else []
     if missing:
         there = ", ".join(columns) or "no columns"
-        problems.append(f"{path}: no column {' and '.join(missing)} of {platform}'s list; it has {there}")
+        problems.append(f"{name}: no column {' and '.join(missing)} of {platform}'s list; it has {there}")
     if problems:
         raise ImportingError(problems)
     return [
@@ -59,16 +60,39 @@ def _cell(row: Mapping[str, str], head: str) -> str:
     return row.get(head, "").strip()
 
 
-def write_settlement(found: Settlement, platform: str, out: Path) -> list[Path]:
-    """Write what is to be approved, the bonuses, and whom to look at; into new files, for their owner's eyes alone."""
-    out.mkdir(parents=True, exist_ok=True)
+def told(found: Settlement, submissions: int) -> str:
+    """One sentence: how many of so many submissions are to be approved, what is owed, whom to look at."""
+    bonuses = f"{'bonus' if len(found.bonus) == 1 else 'bonuses'} of {found.currency} {found.owed:.2f} in all"
+    return (
+        f"{len(found.approve)} of {counted(submissions, 'submission')} to approve, {len(found.bonus)} {bonuses}, "
+        f"{len(found.look)} to look at"
+    )
+
+
+def settlement_lines(found: Settlement) -> list[tuple[str, str, str, str]]:
+    """(who, approve | bonus | look, amount, why) of everybody whom a settlement names."""
+    return [
+        *((line.visit or line.participant, "approve", "", "") for line in found.approve),
+        *((line.visit or line.participant, "bonus", f"{amount:.2f}", "") for line, _, amount in found.bonus),
+        *((one.whom, "look", f"{one.due:.2f}", one.why) for one in found.look),
+    ]
+
+
+def settlement_files(found: Settlement, platform: str) -> dict[str, str]:
+    """File -> text: what is to be approved, the bonuses, and whom to look at."""
     look = [(one.whom, one.why, f"{one.due:.2f}", found.currency) for one in found.look]
     is_mturk = platform == MTURK
-    texts = {
+    return {
         "approve.csv" if is_mturk else "approve.txt": _results(found) if is_mturk else _ids(found),
         "bonus.jsonl" if is_mturk else "bonus.csv": _send_bonus(found) if is_mturk else _amounts(found),
         "look.csv": rows_csv(("whom", "why", "due", "currency"), look),
     }
+
+
+def write_settlement(found: Settlement, platform: str, out: Path) -> list[Path]:
+    """Write them into new files, for their owner's eyes alone."""
+    out.mkdir(parents=True, exist_ok=True)
+    texts = settlement_files(found, platform)
     for name, text in texts.items():
         write_new(out / name, text)
     return [out / name for name in texts]

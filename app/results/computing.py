@@ -18,7 +18,7 @@ from annotation import errors, studies
 from annotation.disputes.settled import Adjudication, adjudication, answers_of, settled
 from annotation.judges.reviewing.disagreements import compared_answers, in_order
 from annotation.leaks.blinding_audit import BlindingAudit
-from annotation.participation.people_list import active_seconds_by_rater
+from annotation.participation import people_list, settling
 from annotation.people.principals import Principal, study_for
 from annotation.shown_texts import auditing, kept_measures
 from annotation.verdicts import load_verdicts
@@ -138,7 +138,7 @@ def _pilot(engine: Engine, principal: Principal, judge: str) -> Pilot:
 
 
 def _active(session: orm.Session, principal: Principal) -> dict[int, float]:
-    return active_seconds_by_rater(session, study_for(session, principal, "admin"))
+    return people_list.active_seconds_by_rater(session, study_for(session, principal, "admin"))
 
 
 def _disputes(session: orm.Session, principal: Principal) -> tuple[Adjudication, list[Estimate]]:
@@ -178,6 +178,7 @@ COMPUTED: dict[str, Callable[..., Any]] = {
     "orders": _with_session(judge_orders),
     "audit": _audit,
     "active": _with_session(_active),
+    "crowd": _with_session(settling.crowd_people),
     "disputes": _with_session(_disputes),
     "map": _map,
     "kinds": _kinds,

@@ -1,12 +1,16 @@
 """How people of a running study work and agree so far, and what that is called on page and command line."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 import pandas as pd
+from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
+from annotation.participation import settling
 from annotation.people.principals import Principal, study_for
 from annotation.studies import protocol_of
 from annotation.verdicts import load_verdicts
@@ -17,6 +21,7 @@ from calibration.people.annotator_signals import Signal
 from calibration.remarks import words_of
 from calibration.results import Estimate
 from calibration.sizing.agreement_so_far import AgreementSoFar, agreement_so_far, why_unknown
+from db.connect import reading, transaction
 from exports.as_json import plain
 from exports.cells import shown
 from plain.counting import counted
@@ -65,6 +70,29 @@ def order_of_clusters(verdicts: pd.DataFrame, log: pd.DataFrame) -> list[str]:
     second = own[own.groupby("item_id").cumcount() == 1]
     cluster = dict(zip(verdicts["item_id"], verdicts["cluster_id"], strict=True))
     return list(dict.fromkeys(second["item_id"].map(cluster)))
+
+
+def settled(
+    engine: Engine, whose: Callable[[Session], Principal], listed: Sequence[settling.Submission], reward: Decimal,
+    *, instead: int | None = None, dry_run: bool = False,
+) -> settling.Settlement:  # fmt: skip
+    """What a platform is to pay, as `settling.settle`; whoever stands out here is to be looked at too.
+
+    `whose`: who asks, looked up at that moment. Raises AnnotationError, CalibrationError.
+    """
+    with reading(engine) as session:
+        measured = study_quality(session, whose(session))
+    with (reading if dry_run else transaction)(engine) as session:
+        found = settling.settle(session, whose(session), listed, reward, instead=instead, dry_run=dry_run)
+    return replace(found, look=(*found.look, *flagged(measured)))
+
+
+def flagged(measured: StudyQuality) -> Iterator[settling.ToLookAt]:
+    """Whoever `calipers quality` names, which says how often it names somebody by chance."""
+    for one in measured.annotators:
+        if one.flags:
+            why = f"{', '.join(TITLES[flag.name] for flag in one.flags)}; see calipers quality {measured.study}"
+            yield settling.ToLookAt(one.rater, why)
 
 
 def as_json(found: StudyQuality, half_width: float) -> dict[str, Any]:

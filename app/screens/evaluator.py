@@ -13,7 +13,7 @@ from app import setting_up, settings
 from app.results.shown_file import ShownFile
 from app.screens import leaving, look, report_page
 from app.screens.results import agreement, bias, choice, disagreements, paper, ranking, reliability
-from app.screens.study import audit, blinding, disputes, judges, people, planner, progress, set_up, studies
+from app.screens.study import audit, blinding, crowd, disputes, judges, people, planner, progress, set_up, studies
 from db import connect, tables
 
 ITEM = '[data-testid="stSidebarNavItems"] li'
@@ -44,6 +44,7 @@ def evaluator_pages(principal: Principal, cookie: str) -> Pages:
             _page("Disputes", disputes.show, principal),
             _page("Blinding", blinding.show, principal),
             *([_page("People", people.show, principal, cookie)] if is_owner else []),
+            *([_page("Crowd", crowd.show, principal, cookie)] if is_owner else []),
             *([_page("Audit", audit.show, principal, cookie)] if is_owner else []),
         ],
     }

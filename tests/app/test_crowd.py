@@ -28,8 +28,8 @@ from annotation.people.principals import local_admin
 from annotation.people.sign_ins import who
 from annotation.work.open_and_close import set_status
 from app.command_line import app
-from app.commands.people.crowd import flagged
 from app.files.crowd_files import read_submissions, write_settlement
+from app.results.quality import flagged
 from app.settings import settings
 from db.connect import reading, transaction
 from db.people_tables import Enrollment, Rater
@@ -273,7 +273,8 @@ def test_the_owners_commands_run_as_they_stand_in_the_guide(
     Path("submissions.csv").write_text(f"Submission id,Participant id,Status\n{new_id()},{new_id()},AWAITING REVIEW\n")
     said = [CliRunner().invoke(app, [*one.words[1:]]).stdout for one in commands("docs/owners.md") if one.section == "A crowd"]  # fmt: skip
     assert said[0].strip().endswith("?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}")  # fmt: skip
-    assert said[2].startswith(
+    assert said[2].endswith("1 to look at; nothing is noted or written\n")
+    assert said[3].startswith(
         "0 of 1 submission to approve, 0 bonuses of GBP 0.00 in all, 1 to look at; settlement 1, written to pay"
     )
     assert {path.name: path.stat().st_mode & 0o077 for path in Path("pay").iterdir()} == dict.fromkeys(("approve.txt", "bonus.csv", "look.csv"), 0)  # fmt: skip
@@ -284,18 +285,24 @@ def test_a_settlement_that_was_not_paid_is_replaced_and_none_is_noted_without_a_
 ) -> None:
     study_id = make_study(engine_here, tmp_path / "reports", protocol=PAID, name="mystudy")
     (tmp_path / "list.csv").write_text("Submission id,Participant id,Status\nv1,p1,APPROVED\n")
-    monkeypatch.setattr(settling, "crowd_people", lambda session, admin: [replace(
-        PEOPLE[0], bonus=_earlier_bonuses(session, session.get_one(Study, study_id))["annotator-1"]
+    monkeypatch.setattr(settling, "crowd_people", lambda session, admin, without: [replace(
+        PEOPLE[0], bonus=_earlier_bonuses(session, session.get_one(Study, study_id), without)["annotator-1"]
     )])  # fmt: skip
     monkeypatch.setattr(settling.links, "participant_hash", lambda session, study, participant: "hash1")
 
+    words = ["crowd", "settle", "mystudy", "--platform", "prolific", "--list", str(tmp_path / "list.csv"), "--reward"]
+
     def bonuses(reward: str, out: str, *more: str) -> str:
-        words = ["--platform", "prolific", "--list", str(tmp_path / "list.csv"), "--reward", reward]
-        said = CliRunner().invoke(app, ["crowd", "settle", "mystudy", *words, "--out", str(tmp_path / out), *more])
+        said = CliRunner().invoke(app, [*words, reward, "--out", str(tmp_path / out), *more])
         return (tmp_path / out / "bonus.csv").read_text() if said.exit_code == 0 else f"{said.output}{said.exception}"
 
     assert bonuses("0.45", "wrong") == "v1,5.55\n"
     assert "holds files already" in bonuses("4.50", "wrong", "--instead", "1")
+    for reward, instead, owed in (("4.50", (), "0.00"), ("4.50", ("--instead", "1"), "1.50")):
+        looked = CliRunner().invoke(app, [*words, reward, "--dry-run", *instead])
+        assert f"of GBP {owed} in all, 0 to look at; nothing is noted or written" in looked.stdout, (
+            "any number of times"
+        )
     assert bonuses("4.50", "right", "--instead", "1") == "v1,1.50\n"
     assert bonuses("4.50", "again") == ""
     with monkeypatch.context() as stopped:

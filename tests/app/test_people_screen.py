@@ -107,15 +107,6 @@ def test_several_are_invited_at_once_and_their_links_are_shown_until_they_are_ta
     assert "/invite/" not in "".join(html_of(screen))
 
 
-def test_an_open_link_is_made_and_withdrawn(page: tuple[AppTest, str]) -> None:
-    screen, _ = page
-    screen.number_input(key="places").set_value(3)
-    press(screen, "open_link")
-    assert "?participant=ID" in "".join(html_of(screen))
-    press(screen, "revoke_open_link")
-    assert "withdrawn" in "".join(html_of(screen))
-
-
 def test_a_page_left_open_after_signing_out_changes_nothing(page: tuple[AppTest, str], engine_here: Engine) -> None:
     screen, cookie = page
     screen.selectbox(key="person").select("Ben <b>").run()

@@ -157,6 +157,10 @@ def test_an_admin_pauses_someone_and_makes_links_that_work(admins_page: Page, se
     with reading(server.engine) as session:
         states = session.scalars(select(Assignment.status).where(Assignment.study_id == study_id)).all()
     assert states.count("void") == 2
+    page.goto(f"{server.address}/crowd")
+    page.get_by_role("button", name="Make the link").click()
+    expect(page.get_by_text("What is the URL of your study?")).to_be_visible()
+    assert violations(page) == []
     page.context.clear_cookies()
     page.goto(new)
     expect(page.get_by_role("radio").first).to_be_visible()

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from app.commands import completing, opening, printing
-from plain.counting import counted
-
-if TYPE_CHECKING:
-    from annotation.participation.settling import ToLookAt
-    from app.results.quality import StudyQuality
 
 PLATFORM = typer.Option(
     "", help="prolific, mturk, cloudresearch, connect or sona.",
     autocompletion=completing.among("prolific", "mturk", "cloudresearch", "connect", "sona"),
 )  # fmt: skip
-HEADS = ("pseudonym", "end", "handed in", "active min", "due", "bonus so far")
+LINES = ("who", "what", "amount", "why")
+HEADS = ("pseudonym", "platform", "end", "handed in", "active min", "due", "bonus so far")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -54,17 +48,21 @@ def link(
     from annotation.people import links, platforms
     from app.settings import settings
 
-    query = platforms.platform_named(platform).query
+    platforms.platform_named(platform)
     back = {"completed": completed, "screened_out": screened_out, "no_consent": no_consent, "full": full}
     with opening.transaction(opening.opened()) as session:
         admin = opening.local_admin(opening.find_study(session, study))
         token = links.open_link(session, admin, places, quota, platform, back)
-    address = settings().invite_link(token) + (f"?{query}" if query else "")
+    address = platforms.link_for(platform, settings().invite_link(token))
+    paste = platforms.to_paste(platform, address)
     if as_json:
-        printing.print_json({"link": address, "platform": platform, "places": places, "quota": quota})
+        told = {"link": address, "platform": platform, "places": places, "quota": quota}
+        printing.print_json(told | {"paste": dict(paste)})
         return
     typer.echo(address)
     typer.echo(f"for {platform}, which lets in {places} people; what it puts in its place stays as it is", err=True)
+    for field, said in paste:
+        typer.echo(f"into {field!r}: {said}", err=True)
     printing.say_next(opening.opened(), study)
 
 
@@ -85,12 +83,12 @@ def people(study: str = printing.WHICH, as_json: bool = printing.JSON) -> None:
         return
     rows = [
         (
-            one.pseudonym, one.end and one.end.replace("_", " "), one.handed_in, f"{60 * one.active_h:.1f}",
-            f"{one.due:.2f}", f"{one.bonus:.2f}",
+            one.pseudonym, one.platform, one.end and one.end.replace("_", " "), one.handed_in,
+            f"{60 * one.active_h:.1f}", f"{one.due:.2f}", f"{one.bonus:.2f}",
         )
         for one in came
     ]  # fmt: skip
-    printing.print_table(HEADS, rows, numbers=HEADS[2:])
+    printing.print_table(HEADS, rows, numbers=HEADS[3:])
 
 
 def settle(
@@ -98,8 +96,9 @@ def settle(
     listed: Path = typer.Option(..., "--list", help="The platform's list of submissions, exported as CSV."),
     platform: str = PLATFORM,
     reward: str = typer.Option(..., help="What it pays for each submission, such as 4.50, in the study's currency."),
-    out: Path = typer.Option(..., help="A folder for what to approve, the bonuses, and whom to look at."),
+    out: Path = typer.Option(None, help="A folder for what to approve, the bonuses, and whom to look at."),
     instead: int = typer.Option(None, help="The number of a settlement that was not paid: this takes its place."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be paid and whom to look at; note nothing."),
     as_json: bool = printing.JSON,
 ) -> None:
     """Write whom to approve, what bonus, whom to look at.
@@ -109,55 +108,42 @@ def settle(
 
     Example: calipers crowd settle mystudy --platform prolific --list submissions.csv --reward 4.50 --out pay
     """
-    from annotation.participation import settling
     from app.files import crowd_files, people_files
     from app.results import quality
 
     paid = _amount(reward)
-    out.mkdir(parents=True, exist_ok=True)
-    if any(out.iterdir()):
-        raise typer.BadParameter(f"--out {out} holds files already; name a new folder")
+    if dry_run == bool(out):
+        raise typer.BadParameter("name a folder with --out, or look first with --dry-run, which writes nothing")
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        if any(out.iterdir()):
+            raise typer.BadParameter(f"--out {out} holds files already; name a new folder")
     submissions = crowd_files.read_submissions(listed, platform)
     engine = opening.opened()
-    with printing.working("computing intervals"), opening.reading(engine) as session:
-        measured = quality.study_quality(session, opening.local_admin(opening.find_study(session, study)))
-    with opening.transaction(engine) as session:
-        admin = opening.local_admin(opening.find_study(session, study))
-        found = settling.settle(session, admin, submissions, paid, instead=instead)
-        found = replace(found, look=(*found.look, *flagged(measured)))
+    with printing.working("computing intervals"):
+        found = quality.settled(
+            engine, lambda session: opening.local_admin(opening.find_study(session, study)), submissions, paid,
+            instead=instead, dry_run=dry_run,
+        )  # fmt: skip
     # noted first: files of which nothing is noted would be paid twice, and for what was not written there is --instead
-    written = crowd_files.write_settlement(found, platform, out)
-    owed = f"{sum((amount for _, _, amount in found.bonus), Decimal(0)):.2f}"
+    written = crowd_files.write_settlement(found, platform, out) if out else []
     if as_json:
         told = {
-            "settlement": found.number,
-            "approve": len(found.approve),
-            "bonus": len(found.bonus),
-            "bonus_in_all": owed,
-        }
-        looks = [{"whom": one.whom, "why": one.why, "due": f"{one.due:.2f}"} for one in found.look]
-        printing.print_json(
-            {**told, "currency": found.currency, "look": looks, "files": [str(path) for path in written]}
-        )
+            "settlement": found.number or None, "approve": len(found.approve), "bonus": len(found.bonus),
+            "bonus_in_all": f"{found.owed:.2f}", "currency": found.currency,
+            "look": [{"whom": one.whom, "why": one.why, "due": f"{one.due:.2f}"} for one in found.look],
+        }  # fmt: skip
+        printing.print_json(told | {"files": [str(path) for path in written]})
         return
-    bonuses = f"{'bonus' if len(found.bonus) == 1 else 'bonuses'} of {found.currency} {owed} in all"
+    if dry_run:
+        printing.print_table(LINES, crowd_files.settlement_lines(found), numbers=("amount",))
+        typer.echo(f"{crowd_files.told(found, len(submissions))}; nothing is noted or written")
+        return
     typer.echo(
-        f"{len(found.approve)} of {counted(len(submissions), 'submission')} to approve, {len(found.bonus)} {bonuses}, "
-        f"{len(found.look)} to look at; settlement {found.number}, written to {out}: "
+        f"{crowd_files.told(found, len(submissions))}; settlement {found.number}, written to {out}: "
         f"{', '.join(path.name for path in written)}"
     )
     typer.echo(people_files.KEEP_APART, err=True)
-
-
-def flagged(measured: StudyQuality) -> Iterator[ToLookAt]:
-    """Whoever `calipers quality` names, which says how often it names somebody by chance."""
-    from annotation.participation.settling import ToLookAt
-    from app.results.quality import TITLES
-
-    for one in measured.annotators:
-        if one.flags:
-            why = f"{', '.join(TITLES[flag.name] for flag in one.flags)}; see calipers quality {measured.study}"
-            yield ToLookAt(one.rater, why)
 
 
 def _amount(reward: str) -> Decimal:

@@ -47,7 +47,6 @@ def show(principal: principals.Principal, cookie: str) -> None:
     kept = waiting.computed("active", principal, version, doing="Adding up active time")
     with connect.reading(database()) as session:
         listed = people_list.list_people(session, principal, kept.value if kept else {})
-        doors = links.open_links(session, principal)
         signed_in = sign_ins.open_sign_ins(session, principal)
     if kept is None:
         listed = [replace(line, active_s=math.nan) for line in listed]
@@ -67,7 +66,6 @@ def show(principal: principals.Principal, cookie: str) -> None:
         _one_person(whose, listed)
     st.html('<div class="c-page"><h2>Invite</h2></div>')
     invite_by_name(whose)
-    _open_links(whose, doors)
     _signed_in(whose, signed_in)
     _everybody(whose)
     _pay(whose, pay)
@@ -93,7 +91,7 @@ def sentence(listed: Sequence[people_list.PersonLine]) -> str:
 def _one_person(whose: Whose, listed: Sequence[people_list.PersonLine]) -> None:
     st.html('<div class="c-page"><h2>One person</h2></div>')
     by_name = {person.name: person for person in listed}
-    with _row():
+    with row():
         person = by_name[st.selectbox("Person", list(by_name), key="person", width=300)]
         if person.status != "withdrawn":
             _button(
@@ -145,7 +143,7 @@ def _quota_of(whose: Whose, person: people_list.PersonLine) -> None:
 
 def invite_by_name(whose: Whose) -> None:
     """Names become links, to be copied or mailed."""
-    with st.form("invite", border=False), _row():
+    with st.form("invite", border=False), row():
         st.text_area("Names, one a line", key="new_names", height=96, placeholder="Ada\nBen", width=420)
         st.selectbox("Role", people_tables.ROLES, key="new_role", width=180)
         st.form_submit_button("Make links", on_click=_do, args=(whose, _invite_typed))
@@ -159,25 +157,16 @@ def invite_by_name(whose: Whose) -> None:
         '<div class="c-page"><p class="c-amber">Copy these now: a link is shown once, and only its hash is kept.</p>'
         f'<div class="c-scroll"><table class="p-links">{rows}</table></div></div>'
     )
-    with _row():
+    with row():
         st.download_button("Download for mailing", links_csv(made, role), "links.csv", "text/csv", on_click="ignore")
         st.button("I have them", key="links_done", on_click=st.session_state.pop, args=(LINKS, None))
 
 
-def _open_links(whose: Whose, doors: Sequence[links.OpenLinkLine]) -> None:
-    st.html(
-        '<div class="c-page"><h2>Open links</h2><p class="c-soft">One link for a crowd platform, which adds '
-        "<code>?participant=ID</code>; each id becomes one annotator and ends with a completion code. "
-        f"Only a hash of the id is kept.</p>{open_links_table(doors)}</div>"
-    )
-    with _row():
-        st.number_input("Places", 1, None, 50, key="places", width=150)
-        st.number_input("Items each", 1, None, None, key="link_quota", placeholder="no limit", width=150)
-        _button("Make an open link", whose, _make_open_link, key="open_link")
-    working = [door.id for door in doors if door.state == "working"]
-    if working:
-        with _row():
-            chosen = st.selectbox("Open link to withdraw", working, key="old_link", width=180)
+def withdraw_open_link(whose: Whose, doors: Sequence[links.OpenLinkLine]) -> None:
+    """The end of one of the links that work."""
+    if working := [door.id for door in doors if door.state == "working"]:
+        with row():
+            chosen = st.selectbox("Link to withdraw", working, key="old_link", width=180)
             _button("Withdraw it", whose, links.revoke_open_link, chosen, key="revoke_open_link")
 
 
@@ -186,14 +175,14 @@ def _signed_in(whose: Whose, found: Sequence[sign_ins.OpenSignIn]) -> None:
     heads = ("Name", "Role", "Since", "Last seen")
     st.html(f'<div class="c-page"><h2>Signed in now</h2>{look.table("Signed in now", heads, rows, "p-people")}</div>')
     by_id = {one.id: f"{one.name}, since {_at(one.since)}" for one in found}
-    with _row():
+    with row():
         chosen = st.selectbox("Browser", list(by_id), format_func=by_id.__getitem__, key="signed_in", width=300)
         _button("Sign it out", whose, sign_ins.end_sign_in, chosen, key="end_sign_in")
 
 
 def _everybody(whose: Whose) -> None:
     st.html('<div class="c-page"><h2>Quota of every annotator</h2></div>')
-    with _row():
+    with row():
         st.number_input("Items each, at most", 0, None, None, key="quota_all", placeholder="no limit", width=180)
         _button("Set for all", whose, _set_quota, "", "quota_all", key="set_quota_all")
         _button("Share the slots equally", whose, standing.equal_quota, key="equal_quota")
@@ -210,7 +199,7 @@ def _pay(whose: Whose, pay: protocol.Pay) -> None:
     )
 
 
-def _row() -> DeltaGenerator:
+def row() -> DeltaGenerator:
     """Controls that belong together, side by side, their feet on one line."""
     return st.container(horizontal=True, vertical_alignment="bottom", gap="small")
 
@@ -241,11 +230,6 @@ def _make_links(
 ) -> None:
     made = links.invite_all(session, principal, names, role, new_link=new_link)
     st.session_state[LINKS] = role, {name: settings().invite_link(token) for name, token in made.items()}
-
-
-def _make_open_link(session: Any, principal: principals.Principal) -> None:
-    token = links.open_link(session, principal, st.session_state.places, st.session_state.link_quota)
-    st.session_state[LINKS] = "annotator", {"open link": f"{settings().invite_link(token)}?participant=ID"}
 
 
 def _set_quota(session: Any, principal: principals.Principal, name: str, field: str) -> None:
@@ -294,19 +278,6 @@ def people_table(listed: Sequence[people_list.PersonLine]) -> str:
         for person in listed
     ]
     return look.table("People", heads, rows, "p-people")
-
-
-def open_links_table(doors: Sequence[links.OpenLinkLine]) -> str:
-    """Empty where the study has none."""
-    heads = ("Open link", "State", "People", "Places", "Items each", "Expires")
-    rows = [
-        (
-            f"{door.id}", door.state, f"{door.taken}", "–" if door.places is None else f"{door.places}",
-            "no limit" if door.quota is None else f"{door.quota}", f"{door.expires_at:%Y-%m-%d}",
-        )
-        for door in doors
-    ]  # fmt: skip
-    return look.table("Open links", heads, rows) if rows else ""
 
 
 def _over(main: str, under: str) -> str:

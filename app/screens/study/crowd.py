@@ -1,0 +1,237 @@
+"""People of a crowd platform: the links they come by, who came and how each ended, and what the platform is to pay."""
+
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal
+from html import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import streamlit as st
+
+from annotation import errors, studies
+from annotation.participation import settling
+from annotation.people import links, platforms, principals
+from app.files import crowd_files
+from app.results import computing, quality, study_reports
+from app.screens import look, report_page, waiting
+from app.screens.study import people
+from app.settings import database, settings
+from db import connect
+
+LINK = "crowd_link"  # (platform, address) made just now: it can be shown only once
+FOUND = "crowd_found"  # (platform, submissions, reward, number of the one it replaces, settlement)
+NO_PLATFORM = "any other"
+ENDS = {
+    "completed": "Who is done", "screened_out": "Who did not pass the training", "no_consent": "Who does not agree",
+    "full": "Who finds nothing left",
+}  # fmt: skip
+CSS = """
+.w-paste { border-collapse: collapse; margin: 8px 0; }
+.w-paste :is(th, td) { padding: 8px 16px 8px 0; border: 0; border-bottom: 1px solid var(--c-line); text-align: left;
+  vertical-align: baseline; font-size: 14px; font-weight: 400; }
+.w-paste code { user-select: all; overflow-wrap: anywhere; white-space: pre-wrap; }
+.w-crowd :is(th, td):is(:nth-child(2), :nth-child(3)) { text-align: left; }
+.w-due :is(th, td):is(:nth-child(2), :last-child) { text-align: left; }
+.w-due td:last-child { white-space: normal; min-width: 16rem; }
+"""
+
+
+def show(principal: principals.Principal, cookie: str) -> None:
+    """One sentence, the links, who came, and what is to be paid."""
+    look.style()
+    st.html(f"<style>{CSS}</style>")
+    with connect.reading(database()) as session:
+        study = principals.study_for(session, principal, "admin")
+        report_page.study_head(study)
+        currency, doors = studies.protocol_of(study).study.pay.currency, links.open_links(session, principal)
+        earlier, version = settling.settlements(session, principal), study_reports.work_version(session, study)
+    whose = people.acting(principal, cookie)
+    kept = waiting.computed("crowd", principal, version, doing="Adding up who came")
+    came: list[settling.CrowdPerson] = kept.value if kept else []
+    report_page.answer(
+        sentence(came) if kept else "Who came is being added up.",
+        "One link lets in many, whom their platform tells apart. Only a hash of each one's id is kept.",
+    )
+    report_page.section(f"<h2>Links</h2>{links_table(doors)}")
+    _make_link(whose)
+    people.withdraw_open_link(whose, doors)
+    if came:
+        report_page.section("<h2>Who came</h2>")
+        shown = look.paged(came, lambda one: f"{one.pseudonym} {one.platform} {ended(one)}", "crowd", "Find somebody")
+        report_page.section(came_table(shown, currency))
+    report_page.section(f"<h2>What the platform is to pay</h2>{earlier_table(earlier, currency)}")
+    _settle(whose, sorted({door.platform for door in doors if door.platform}), currency, len(earlier))
+
+
+def sentence(came: Sequence[settling.CrowdPerson]) -> str:
+    """How many came, and how they ended."""
+    if not came:
+        return "Nobody has come from a crowd platform yet."
+    counts = Counter(map(ended, came))
+    told = ", ".join(f"{n} {end}" for end, n in counts.most_common())
+    return f"{len(came)} came from a crowd platform: {told}."
+
+
+def ended(one: settling.CrowdPerson) -> str:
+    """How somebody's visit ended, in words."""
+    return (one.end or "not at an end").replace("_", " ")
+
+
+def links_table(doors: Sequence[links.OpenLinkLine]) -> str:
+    """Empty where the study has none."""
+    heads = ("Link", "Platform", "Back to it", "State", "People", "Places", "Items each", "Expires")
+    rows = [
+        (
+            f"{door.id}", door.platform or NO_PLATFORM,
+            escape(", ".join(end.replace("_", " ") for end in door.back)) or "by a code", door.state, f"{door.taken}",
+            "–" if door.places is None else f"{door.places}", "no limit" if door.quota is None else f"{door.quota}",
+            f"{door.expires_at:%Y-%m-%d}",
+        )
+        for door in doors
+    ]  # fmt: skip
+    return look.table("Links", heads, rows, "w-crowd") if rows else '<p class="c-soft">There is none yet.</p>'
+
+
+def came_table(came: Sequence[settling.CrowdPerson], currency: str) -> str:
+    """Everybody by pseudonym; due is what their active time is worth."""
+    heads = ("Who", "Platform", "Ended", "Handed in", "Active min", f"Due, {currency}", "Bonus so far")
+    rows = [
+        (
+            one.pseudonym, one.platform or NO_PLATFORM, ended(one), f"{one.handed_in}", f"{60 * one.active_h:.1f}",
+            f"{one.due:.2f}", f"{one.bonus:.2f}",
+        )
+        for one in came
+    ]  # fmt: skip
+    return look.table("Who came", heads, rows, "w-crowd")
+
+
+def earlier_table(earlier: Sequence[settling.Settled], currency: str) -> str:
+    """Empty where nothing was settled."""
+    heads = ("Settlement", "When", "State", "Approved", f"Reward, {currency}", "Bonuses")
+    rows = [
+        (
+            f"{one.number}", look.local_time(one.at), "replaced" if one.is_void else "counts", f"{one.approved}",
+            escape(one.reward), f"{one.bonus:.2f}",
+        )
+        for one in earlier
+    ]  # fmt: skip
+    return look.table("Settlements so far", heads, rows, "w-crowd") if rows else ""
+
+
+def _make_link(whose: people.Whose) -> None:
+    with people.row():
+        platform = st.selectbox("Platform", [*platforms.PLATFORMS, NO_PLATFORM], key="crowd_platform", width=180)
+        name = "" if platform == NO_PLATFORM else platform
+        places = st.number_input("Places", 1, None, 50, key="places", width=150)
+        quota = st.number_input("Items each", 1, None, None, key="link_quota", placeholder="no limit", width=150)
+    back = {}
+    if name and platforms.platform_named(name).hosts:
+        given = "Code" if platforms.platform_named(name).address else "Address"
+        report_page.section(
+            f'<p class="c-soft">{given} that {name} wants each of them back with; without one they read a code of '
+            "their own, to be typed in there.</p>"
+        )
+        with people.row():
+            back = {end: st.text_input(told, key=f"crowd_{end}", width=230) for end, told in ENDS.items()}
+    if st.button("Make the link", key="people_open_link"):
+        try:
+            with connect.transaction(database()) as session:
+                token = links.open_link(session, whose(session), places, quota, name, back)
+        except errors.AnnotationError as error:
+            report_page.section(f'<p class="c-red">{escape(error.text)}</p>')
+        else:
+            st.session_state[LINK] = name, platforms.link_for(name, settings().invite_link(token))
+            st.rerun()
+    if LINK in st.session_state:
+        report_page.section(paste_html(*st.session_state[LINK]))
+        st.button("I have it", key="crowd_link_done", on_click=st.session_state.pop, args=(LINK, None))
+
+
+def paste_html(name: str, link: str) -> str:
+    """What to paste into which field of the platform's form."""
+    told = {field: escape(said) for field, said in platforms.to_paste(name, link)}
+    cells = {field: f"<code>{said}</code>" if escape(link) in said else said for field, said in told.items()}
+    rows = "".join(f'<tr><th scope="row">{escape(field)}</th><td>{cell}</td></tr>' for field, cell in cells.items())
+    return (
+        f'<p class="c-amber">Copy this into {escape(name or "the platform")} now: the link is shown once, and only its '
+        f'hash is kept.</p><div class="c-scroll"><table class="w-paste">{rows}</table></div>'
+    )
+
+
+def _settle(whose: people.Whose, named: Sequence[str], currency: str, earlier: int) -> None:
+    """A look at what would be paid, and only then the same noted, with its files."""
+    report_page.section(
+        '<p class="c-soft">Give the list of submissions as the platform exports it. Who is done here and waits there '
+        "is approved, a bonus brings each reward to the worth of active time, and whoever does not add up is named for "
+        "you to look at. Nobody is rejected.</p>"
+    )
+    with people.row():
+        platform = st.selectbox("Its list is of", named or [*platforms.PLATFORMS], key="crowd_list_of", width=180)
+        reward = st.number_input(
+            f"It pays each, {currency}", 0.0, None, 0.0, 0.01, "%.2f", key="crowd_reward", width=150
+        )
+        instead = st.selectbox(
+            "In place of settlement", [None, *range(1, earlier + 1)], key="crowd_instead", width=200,
+            format_func=lambda number: "none" if number is None else f"{number}, which was not paid",
+        )  # fmt: skip
+    listed = st.file_uploader("Its list, a CSV file", type=["csv"], key="crowd_list")
+    if st.button("Show what would be paid", key="crowd_look", disabled=not listed or reward is None) and listed:
+        st.session_state.pop(FOUND, None)
+        with TemporaryDirectory() as made:
+            (file := Path(made) / "list.csv").write_bytes(listed.getvalue())
+            try:
+                given = crowd_files.read_submissions(file, platform, listed.name)
+                _settled(whose, platform, given, Decimal(f"{reward:.2f}"), instead, dry_run=True)
+            except computing.REFUSED as error:
+                _refused(error)
+    if FOUND in st.session_state:
+        _show_found(whose)
+
+
+def _settled(
+    whose: people.Whose, platform: str, given: Sequence[settling.Submission], reward: Decimal, instead: int | None,
+    *, dry_run: bool,
+) -> None:  # fmt: skip
+    with st.spinner("Computing intervals…"):
+        found = quality.settled(database(), whose, given, reward, instead=instead, dry_run=dry_run)
+        # at once: a second press ends this run at its next word to the page, and would settle again
+        st.session_state[FOUND] = platform, given, reward, instead, found
+
+
+def _show_found(whose: people.Whose) -> None:
+    """What was looked at, to be settled as it was asked; then its files, until somebody has them."""
+    platform, given, reward, instead, found = st.session_state[FOUND]
+    told = crowd_files.told(found, len(given))
+    report_page.section(
+        f'<p class="c-answer">{escape(told)}.</p><p class="c-soft">'
+        + (
+            f"Settlement {found.number} is noted. Take its files now, give them to {platform}, and delete them "
+            "afterwards; without them, settle again in its place."
+            if found.number
+            else f"At a reward of {found.currency} {reward}. Nothing is noted yet: settling notes the bonuses, so that "
+            "none is paid twice."
+        )
+        + "</p>"
+    )
+    lines = crowd_files.settlement_lines(found)
+    shown = look.paged(lines, " ".join, "crowd_lines", "Find somebody on it")
+    rows = [[escape(cell) or "–" for cell in line] for line in shown]
+    report_page.section(look.table("Settlement", ("Who", "What", f"Amount, {found.currency}", "Why"), rows, "w-due"))
+    with people.row():
+        if found.number:
+            for name, text in crowd_files.settlement_files(found, platform).items():
+                st.download_button(f"Download {name}", text, name, key=f"crowd_{name}", on_click="ignore")
+            st.button("I have them", key="crowd_done", on_click=st.session_state.pop, args=(FOUND, None))
+        elif st.button("Settle, and note it", key="crowd_settle", type="primary"):
+            try:
+                _settled(whose, platform, given, reward, instead, dry_run=False)
+            except computing.REFUSED as error:
+                _refused(error)
+            else:
+                st.rerun()
+
+
+def _refused(error: computing.Refused) -> None:
+    problems = error.problems if isinstance(error, errors.ImportingError) else (str(error),)
+    report_page.section(f'<p class="c-red">{"<br>".join(map(escape, problems[: errors.SHOWN_PROBLEMS]))}</p>')

@@ -15,7 +15,7 @@ from annotation.blinding import find_provenance
 from annotation.source_lists import named_citations, reference_lists
 from annotation.stripping import citation_links, citation_numbers, citation_tokens, copied_pages, table_sources, tidying
 from annotation.texts.figures import figure_zones
-from annotation.texts.spans import GONE, Span, WorkingCopy, code_zones, delete, math_zones
+from annotation.texts.spans import GONE, Span, WorkingCopy, code_zones, delete, joined, math_zones
 
 __all__ = ["VERSION", "Span", "Stripped", "strip_citations"]
 
@@ -40,7 +40,7 @@ _NO_MARK = frozenset(("reference_heading", "reference_line", "provenance", "spac
 _MOST_PASSES = 8  # a deletion may expose a mark; two passes are the rule, nesting takes more
 _ENCODING = re.compile(r"\A\ufeff+|\r+(?=\n)")
 _DEFINED_LABEL = re.compile(r"\[([^\[\]\n^]{1,60}+)\]:[ \t]*\S")
-_LEFT_ADDRESS = re.compile(r"https?://|\bwww\.[\w-]+\.")
+_LEFT_ADDRESS = re.compile(r"https?://|www\.(?<=\bwww\.)[\w-]+\.")
 _LEFT_NUMBER = re.compile(r"\\?\[\^?[0-9]{1,3}(?:[,;–-][ ]?[0-9]{1,3})*\^?\\?\]")
 
 
@@ -115,8 +115,7 @@ def _strip_once(text: str) -> _Pass:
     copy.claim(tidying.find_husks(copy.text))
     if GONE in copy.text:
         copy.claim(tidying.find_empty_lines(copy.exposed()))
-        copy.claim(tidying.find_blanks(copy.exposed()))
-    removed = copy.removed()
+    removed = copy.removed(tidying.find_blanks(copy.exposed()) if GONE in copy.text else ())
     return _Pass(removed, lists, sum(span.kind not in _NO_MARK for span in removed))
 
 
@@ -130,7 +129,7 @@ def _defined_labels(text: str) -> frozenset[str]:
 
 def _encoding(text: str) -> Iterator[Span]:
     """A byte order mark, and the carriage returns of CRLF; a lone one separates lines and stays."""
-    if text.startswith("\ufeff") or "\r\n" in text:
+    if text.startswith("\ufeff") or "\r" in text:
         yield from (Span(m.start(), m.end(), "encoding") for m in _ENCODING.finditer(text))
 
 
@@ -152,7 +151,7 @@ def _merge(earlier: Sequence[Span], later: Sequence[Span]) -> list[Span]:
     pieces = list(earlier)
     for span in later:
         pieces += _moved(span, kept_starts, origins)
-    return _joined(sorted(pieces, key=lambda span: span.start))
+    return joined(sorted(pieces, key=lambda span: span.start))
 
 
 def _moved(span: Span, kept_starts: list[int], origins: list[int]) -> Iterator[Span]:
@@ -163,16 +162,6 @@ def _moved(span: Span, kept_starts: list[int], origins: list[int]) -> Iterator[S
         origin = origins[at] + start - kept_starts[at]
         yield Span(origin, origin + stop - start, span.kind)
         start, at = stop, at + 1
-
-
-def _joined(spans: list[Span]) -> list[Span]:
-    result: list[Span] = []
-    for span in spans:
-        if result and result[-1].end == span.start and result[-1].kind == span.kind:
-            result[-1] = Span(result[-1].start, span.end, span.kind)
-        else:
-            result.append(span)
-    return result
 
 
 def _warnings(report: str, text: str, removed: Sequence[Span], first: _Pass | None) -> tuple[str, ...]:

@@ -77,8 +77,9 @@ def find_provenance(markdown: str) -> tuple[Span, ...]:
     first block, an offer in the last. A preamble or an offer of over 600 characters is prose and stays, and so does
     all of it where deleting would leave no text. Never raises; empty for an empty text.
     """
-    code = sorted(code_zones(markdown))
-    found = _ascending([span for span in (*_tagged(markdown), *_notices(markdown)) if not _within(code, span.start)])
+    found = _ascending([*_tagged(markdown), *_notices(markdown)])
+    code = sorted(code_zones(markdown)) if found else []
+    found = [span for span in found if not _within(code, span.start)]
     chat = _ascending(_chat(markdown, found))
     everything = _ascending([*found, *chat])
     for choice in (everything, found):
@@ -94,7 +95,7 @@ def _within(zones: list[tuple[int, int]], place: int) -> bool:
 
 def _tagged(text: str) -> Iterator[Span]:
     """Reasoning blocks and comments. An opener without its end is left alone: it could swallow the whole report."""
-    lowered = text.lower()
+    lowered = text.lower() if "<" in text else ""
     if len(lowered) != len(text):  # a few capitals grow when lowered; offsets would slip
         lowered = text
     for opener, closer in [(f"<{name}>", f"</{name}>") for name in _THINKING] + [("<!--", "-->")]:

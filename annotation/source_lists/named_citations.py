@@ -154,8 +154,9 @@ def find_named_marks(text: str, entries: Sequence[str]) -> Iterator[Span]:
         first = _WORDS.match(match[1])
         if first and first[0][0].isupper() and any(_names(match[1], head) for head in named.get(first[0], ())):
             yield Span(match.start(), match.end(), "named")
-    known = {field for entry in entries for field in _FIELD.split(opening(entry)[:_HEAD]) if 3 <= len(field) <= 80}
-    found = _NAME_ALONE.finditer(text) if known and "[" in text else ()
+    found = list(_NAME_ALONE.finditer(text)) if entries and "[" in text else []
+    heads = (opening(entry)[:_HEAD] for entry in (entries if found else ()))
+    known = {field for head in heads for field in _FIELD.split(head) if 3 <= len(field) <= 80}
     alone = [
         match
         for match in found

@@ -5,7 +5,7 @@ import re
 from annotation.source_lists.reference_headings import LABELS_ABROAD, announces_sources
 from annotation.texts.scripts import QUOTED, is_prose
 
-URL = re.compile(r"(?:https?|ftp)(?:://|www\.?)|\bwww\.[\w-]+\.|\]\(\s*<?(?:https?:|www\.)", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?:https?|ftp)(?:://|www\.?)|\bwww\.[\w-]+\.|\]\(\s*<?(?:https?:|www\.)", re.IGNORECASE)
 _LEAD = r"[ \t>\ufdd0]*(?:&nbsp;|&#x20;|[-*•·+][ \t]+|\*\*|[0-9]{1,3}\\?[.)][ \t]+)*[ \t]*"
 _MARK = r"\\?[\[［【]\^?[ \t]*([0-9]{1,3})[ \t]*\^?\\?[\]］】]"
 LEADING_MARKS = re.compile(_LEAD + r"((?:(?:\\?\[)?" + _MARK + r"[:：,]?[ \t]*)+)")
@@ -56,6 +56,12 @@ RULE = re.compile(
 )
 
 
+def has_address(line: str) -> bool:
+    """Whether an address of the web stands in `line`."""
+    signs = ("://", "](", "ww.", "WW.", "wW.", "Ww.")
+    return any(sign in line for sign in signs) and _ADDRESS.search(line) is not None
+
+
 def grade(line: str, cited: frozenset[int] = frozenset()) -> str:
     """`blank`, `rule`, `hard` (an address, a mark in front, an access date), `tagged`, `soft`, `numbered` or `text`.
 
@@ -69,16 +75,18 @@ def grade(line: str, cited: frozenset[int] = frozenset()) -> str:
         return "rule"
     if len(line) > 2500:
         return "text"
-    if _KEY.match(line) and (URL.search(line) or _YEAR.search(line)):
+    if _KEY.match(line) and (has_address(line) or _YEAR.search(line)):
+        return "hard"
+    if LEADING_MARKS.match(line):
         return "hard"
     prose = is_prose(line)
-    if URL.search(line):
-        if not prose or LEADING_MARKS.match(line):
+    if has_address(line):
+        if not prose:
             return "hard"
         return "text" if len(line) > 500 else "tagged"
-    if LEADING_MARKS.match(line) or FOOTNOTE.match(line) or _LINKED_NUMBER.match(line) or _BARE_NUMBERS.match(line):
+    if FOOTNOTE.match(line) or _LINKED_NUMBER.match(line) or _BARE_NUMBERS.match(line):
         return "hard"
-    if _TRAILING_MARKS.search(line) and not prose:
+    if not prose and _trailing_marks(line):
         return "hard" if _RECORD.search(line) else "tagged"
     numbered = _LEADING_NUMBER.match(line)
     if numbered and int(numbered[1]) in cited and len(line) < 500:
@@ -96,6 +104,10 @@ def grade(line: str, cited: frozenset[int] = frozenset()) -> str:
     if len(line) <= 400 and QUOTED.search(line) and (_RECORD_WORDS.search(line) or numbered):
         return "soft"
     return "numbered" if numbered and len(line) <= 300 else "text"
+
+
+def _trailing_marks(line: str) -> re.Match[str] | None:
+    return _TRAILING_MARKS.search(line) if line.rstrip().rstrip(".; \t").endswith("]") else None
 
 
 def label_of(line: str) -> str | None:
@@ -119,7 +131,7 @@ def numbers_of(line: str) -> set[int]:
         found.add(int(linked[1]))
     elif numbered := _LEADING_NUMBER.match(line):
         found.add(int(numbered[1]))
-    if trail := _TRAILING_MARKS.search(line):
+    if trail := _trailing_marks(line):
         found |= {int(n) for n in re.findall(r"[0-9]{1,3}", trail[1])}
     if note := re.match(r"[ \t>]{0,3}\\?\[\^([0-9]{1,3})", line):
         found.add(int(note[1]))
@@ -154,4 +166,4 @@ def is_source_line(line: str) -> bool:
         return False
     if _MARKED_PARTS.match(content) or (len(line) <= 250 and _EMPHASISED.match(line)):
         return True
-    return bool(URL.search(content)) and len(_NOT_RESIDUE.sub("", content)) <= 0.4 * len(content)
+    return has_address(content) and len(_NOT_RESIDUE.sub("", content)) <= 0.4 * len(content)

@@ -78,7 +78,6 @@ _HINT = re.compile(
     r"fuente|bibliograf|fonte|fonti|riferim|bronnen|voetnot|källor|källf|kilder|lähteet|źród|przyp|zdroj|kaynak"
     r"|daftar|lähd|bronverm|piśmien|prameny|surse|مراجع|مصادر|"
     r"источник|литерат|примеч|ссылк|джерел|літерат|المراجع|المصادر|tham|संदर्भ",
-    re.IGNORECASE,
 )
 _SOURCES = re.compile(rf"\b(?:sources?|references?|citations?)\b|{LABELS_ABROAD}|ソース|소스|参考|引用", re.IGNORECASE)
 _LEAD = re.compile(
@@ -101,7 +100,7 @@ def announces_sources(line: str) -> str | None:
 
     `line` is one line, heading signs and numbering included.
     """
-    if len(line) > 120 or not _HINT.search(line):
+    if len(line) > 120 or not _HINT.search(line.lower()):
         return None
     words = _words(line)
     if not words or len(words) > 9:

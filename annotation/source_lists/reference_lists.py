@@ -80,10 +80,12 @@ def _candidates(lines: Lines) -> list[int]:
 
 def _may_announce(line: str) -> bool:
     """A cheap look: headings and bold lines up to 120 characters, plain ones up to 60, no table rows, no bullets."""
+    if not 0 < len(line) <= 120:
+        return False
     first = line.lstrip(" \t>")[:2]
     if first[:1] in ("#", "*", "_", "&", "\\"):
-        return len(line) <= 120 and first != "* "
-    return 0 < len(line) <= 60 and first[:1] not in ("", "|", "-", "•", "+")
+        return first != "* "
+    return len(line) <= 60 and first[:1] not in ("", "|", "-", "•", "+")
 
 
 def _take_block(lines: Lines, start: int, following: int, gone: set[int], found: Lists) -> None:
@@ -151,7 +153,7 @@ def _accepted(lines: Lines, body: list[int], strength: str, found: Lists) -> boo
     if strength == "strong":
         hard += grades.count("tagged") / len(body)
     soft = hard + grades.count("soft") / len(body)
-    addresses = sum(bool(reference_entries.URL.search(lines.text[n])) for n in body) / len(body)
+    addresses = sum(reference_entries.has_address(lines.text[n]) for n in body) / len(body)
     if strength == "weak":
         return hard >= 0.6 or addresses >= 0.5 or (soft >= 0.6 and _cited_by_name(lines, body, found))
     if strength == "strong":
@@ -268,20 +270,25 @@ def _is_pure_entry(line: str) -> bool:
 def _take_lone_lines(lines: Lines, gone: set[int], found: Lists) -> None:
     """`[3] https://…`, `[3]: https://…`, `[^3]: …` and `References: https://…` wherever they are."""
     for n, line in enumerate(lines.text):
-        is_short = len(line) < 60 and (":*" in line or ":." in line)
-        if n in gone or not (
-            is_short or "://" in line or "www." in line or "]:" in line or "]：" in line or _LABELLED.match(line)
-        ):
+        if n in gone or not _may_name_sources(line):
             continue
         if reference_entries.FOOTNOTE.match(line):
             last = n
             while last + 1 < len(lines.text) and re.match(r"(?: {2,}|\t)\S", lines.text[last + 1]):
                 last += 1
             _claim(lines, n, last + 1, set(range(n, last + 1)) - gone, gone, found)
-        elif (reference_entries.URL.search(line) and (_MARKED_ADDRESS.match(line) or _DEFINITION.match(line))) or (
+        elif (reference_entries.has_address(line) and (_MARKED_ADDRESS.match(line) or _DEFINITION.match(line))) or (
             _DEFINITION.match(line) or reference_entries.is_source_line(line)
         ):
             _claim(lines, n, n + 1, {n}, gone, found)
+
+
+def _may_name_sources(line: str) -> bool:
+    if ":" not in line and "：" not in line:
+        return "www." in line
+    is_short = len(line) < 60 and (":*" in line or ":." in line)
+    addressed = "://" in line or "www." in line or "]:" in line or "]：" in line
+    return is_short or addressed or _LABELLED.match(line) is not None
 
 
 def _number(found: Lists) -> None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence, Set
 
-from annotation.source_lists.reference_entries import URL, grade
+from annotation.source_lists.reference_entries import grade, has_address
 from annotation.source_lists.reference_headings import announces_sources
 from annotation.texts import scripts, spans
 
@@ -24,7 +24,11 @@ class Lines:
         self.total = len(text)
         self.cited = cited
         self._grades: dict[int, str] = {}
-        self.levels = {n: level for n, line in enumerate(self.text) if (level := _heading_level(line))}
+        self.levels = {
+            n: level
+            for n, line in enumerate(self.text)
+            if line and not line[0].isalpha() and (level := _heading_level(line))
+        }
         self.headings = sorted(self.levels)
 
     def grade(self, n: int) -> str:
@@ -44,7 +48,7 @@ def _heading_level(line: str) -> int:
     if head[:1] == "#":
         match = _HEADING.match(line)
         return len(match[1]) if match and spans.SHIELD not in line else 0
-    return 7 if head in ("**", "__") and _BOLD_LINE.match(line) and not URL.search(line) else 0
+    return 7 if head in ("**", "__") and _BOLD_LINE.match(line) and not has_address(line) else 0
 
 
 _ITEM = re.compile(r"[ \t>]{0,4}(?:\(([0-9]{1,3})\)|([0-9]{1,3})\\?[.)])[ \t]+\S")

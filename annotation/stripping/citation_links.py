@@ -152,6 +152,8 @@ def find_links(text: str, labels: frozenset[str], listed: Sequence[str] = ()) ->
 
 def _tags(text: str) -> Iterator[Span]:
     """`<a href=…>words</a>` keeps its words unless they are a number; `<img>` keeps its alternative text."""
+    if "<" not in text:
+        return
     for match in _ANCHOR_TAG.finditer(text) if "<a " in text or "<A " in text else ():
         if _NUMBER_ANCHOR.match(match[1]):
             yield Span(match.start(), match.end(), "link_number")
@@ -308,7 +310,7 @@ _FINITE = re.compile(r"\b(?:is|are|was|were|has|have|had|can|will|would|said|say
 
 def find_addresses(text: str) -> Iterator[Span]:
     """Bare addresses and `<https://…>`; a parenthesis that ends with one goes whole."""
-    if "://" not in text and "www." not in text.lower():
+    if "://" not in text and not any(end in text for end in ("ww.", "wW.", "Ww.", "WW.")):
         return
     addresses: list[tuple[int, int]] = []
     pairs: list[tuple[int, int]] = []

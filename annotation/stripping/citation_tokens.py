@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from annotation.source_lists.reference_headings import LABELS_ABROAD
 from annotation.texts.spans import Span
 
+_LETTER_FIRST = r"(?=[^\W\d_])"  # most brackets hold a number, and forty words are slow to try
 _SOURCE = (
-    r"(?:sources?|refs?|references?|citations?|cites?|cited|long_context|context|docs?|documents?|web(?:_?page"
+    _LETTER_FIRST
+    + r"(?:sources?|refs?|references?|citations?|cites?|cited|long_context|context|docs?|documents?|web(?:_?page"
     r"|_?search)?"
     r"|search(?:_?results?)?|files?|images?|figures? from|videos?|posts?|pages?|news|memory|attached_(?:file|image)s?"
     r"|snippets?"
@@ -15,7 +17,8 @@ _SOURCE = (
     r"|搜索结果)"
 )
 _NAMED = (
-    r"(?:sources?|refs?|references?|citations?|cites?|cited|long_context|docs?|documents?|web_?pages?|files?|images?"
+    _LETTER_FIRST
+    + r"(?:sources?|refs?|references?|citations?|cites?|cited|long_context|docs?|documents?|web_?pages?|files?|images?"
     r"|来源|來源|引用|参考|參考|文献|出处|资料来源|图片|文件)"
 )
 _LABEL = rf"(?:sources?|{LABELS_ABROAD})"
@@ -35,9 +38,8 @@ _ARGUMENT = r"<argument name=[^>\n]{0,120}>[^<\n]{0,200}(?:</argument>)?"
 _PATTERNS: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
     (hint, re.compile(pattern, flags), kind)
     for hint, pattern, flags, kind in (
-        ("\ue200", r"\ue200[^\ue200\ue201\n]{0,400}+\ue201", 0, "tool_token"),
         (
-            "contentReference",
+            "contentReference[",
             r":?contentReference\[oaicite:[^\]\n]{0,40}\](?:\{?index=[0-9]{1,4}\}?|\{[^}\n]{0,80}\})?",
             0,
             "tool_token",
@@ -58,8 +60,8 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
         ("index=", r"[(<]\s?cite\s+index=[\"“'][^\"”'\n]{0,120}[\"”']\s?>", 0, "tool_token"),
         ("{", r"\{\{(?:cite|sfn|citation|efn)[^{}\n]{0,600}\}\}|~?\\(?:no|paren|auto|foot|super|text|full|smart)?"
             r"cite(?:p|t|alp|author|year)?s?\*?(?:\[[^\]\n]{0,60}\]){0,2}\{[^{}\n]{1,200}\}", re.I, "tool_token"),
-        (":", rf"\[{_SOURCE}[:_]\s?{_N}(?:\s?[,;–-]\s?(?:{_SOURCE}[:_])?\s?{_N}){{0,20}}\]", re.I, "tool_token"),
-        ("_", rf"\[{_SOURCE}_[0-9]{{1,4}}(?:\s?[,;–-]\s?(?:{_SOURCE}_)?[0-9]{{1,4}}){{0,20}}\]", re.I, "tool_token"),
+        ("[", rf"\[{_SOURCE}[:_]\s?{_N}(?:\s?[,;–-]\s?(?:{_SOURCE}[:_])?\s?{_N}){{0,20}}\]", re.I, "tool_token"),
+        ("[", rf"\[{_SOURCE}_[0-9]{{1,4}}(?:\s?[,;–-]\s?(?:{_SOURCE}_)?[0-9]{{1,4}}){{0,20}}\]", re.I, "tool_token"),
         ("@", r"\[(?:(?:see|cf\.|e\.g\.,?)(?: also)? )?(?:-?@[\w:.#$%&+?<>~/-]{1,80}[^\[\]@\n]{0,60};?\s?){1,9}\]", 0,
             "tool_token"),
         ("【", r"【\s?\\?\[?\^?(?:[0-9]{1,3}(?=\s?[†‡:,，、;；】\]\-–—^L])|" + _TURN
@@ -81,7 +83,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
         ("：", rf"[(（]{_LABEL}\s?：\s?[^()（）\n。]{{2,60}}+[)）]", re.I, "named"),
         ("^[", r"\^\[(?=[^\[\]\n]{0,300}(?:\b(?:1[5-9]|20)[0-9]{2}\b|https?:|\bpp?\.))"
             r"[^\[\]\n]{1,300}+\]", 0, "footnote"),
-        ("[", rf"\[{_FILE}(?:\s?[,，:：;][^\[\]\n]{{0,80}})?\](?!\()", re.I, "named"),
+        ("[", rf"\[(?=[^\[\]\n]{{1,210}}+\](?!\()){_FILE}(?:\s?[,，:：;][^\[\]\n]{{0,80}})?\](?!\()", re.I, "named"),
         ("PM", r"[(\[](?:PMC?ID|PMC)s?[:：]?\s?(?:PMC)?[0-9]{4,9}"
             r"(?:\s?[,;]\s?(?:(?:PMC?ID|PMC)s?[:：]?\s?)?(?:PMC)?[0-9]{4,9}){0,30}+(?:\)|\](?!\())", 0, "named"),
         ("[", r"\[(?:news|journal|web|blog|press|article|report|paper|website)\s"
@@ -89,8 +91,11 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
         ("《", r"\[[《\"“][^\[\]\n]{1,150}[》\"”],?\s?(?:第|p\.|page|chunk)[^\[\]\n]{0,30}\]", re.I, "named"),
     )
 )  # fmt: skip
+_SIGNS = {sign for hint, _, _ in _PATTERNS for sign in hint if sign.isascii() and not sign.isalnum()}
 _TURNS = re.compile(rf"{_TURN}(?:[ \t,]{{0,2}}{_TURN}){{0,20}}+(?:L[0-9]+(?:-L?[0-9]+)?)?")
 _TURN_LEAD = re.compile(r"(?:filecite|cite|navlist)$")
+_PRIVATE_CITATION = re.compile(r"\ue200[^\ue200\ue201\n]{0,400}+\ue201")
+_PRIVATE_BYTES = re.compile(rb"\xef[\x80-\xa3]")
 _PRIVATE_USE = re.compile(r"[\ue000-\uf8ff]+")
 _GROK_BLOCK = ("<grok:render", "</grok:render>")
 
@@ -98,22 +103,25 @@ _GROK_BLOCK = ("<grok:render", "</grok:render>")
 def find_tokens(text: str) -> Iterator[Span]:
     """Every such mark in `text`, pattern by pattern (not in order of place). Text inside paired tags stays."""
     yield from _blocks(text)
+    private = _may_hold_private_use(text)
+    yield from (Span(*match.span(), "tool_token") for match in (_PRIVATE_CITATION.finditer(text) if private else ()))
+    missing = {sign for sign in _SIGNS if sign not in text}  # one sign is found far faster than a word
     for hint, pattern, kind in _PATTERNS:
-        if hint in text:
+        if missing.isdisjoint(hint) and hint in text:
             for match in pattern.finditer(text):
                 yield Span(match.start(), match.end(), kind)
     for match in _TURNS.finditer(text):
         lead = _TURN_LEAD.search(text, max(0, match.start() - 12), match.start())
         if lead or not text[match.start() - 1 : match.start()].isalnum():
             yield Span(lead.start() if lead else match.start(), match.end(), "tool_token")
-    for match in _PRIVATE_USE.finditer(text) if _may_hold_private_use(text) else ():
+    for match in _PRIVATE_USE.finditer(text) if private else ():
         yield Span(match.start(), match.end(), "tool_token")
 
 
 def _may_hold_private_use(text: str) -> bool:
-    """A look at bytes is many times faster than one at characters: U+E000 to U+F8FF begin with these two in UTF-8."""
+    """A look at bytes is many times faster than one at characters: so U+E000 to U+F8FF begin in UTF-8."""
     encoded = text.encode("utf-8", "surrogatepass")
-    return b"\xee" in encoded or b"\xef" in encoded
+    return b"\xee" in encoded or _PRIVATE_BYTES.search(encoded) is not None
 
 
 def _blocks(text: str) -> Iterator[Span]:

@@ -24,7 +24,8 @@ _NEW_WINDOW = (
     "新しいウィンドウで開く",
     "새 창에서 열기",
 )
-_LABEL = re.compile(rf"(?:{'|'.join(_NEW_WINDOW)})[\s*]*$")
+_LABEL_ANYWHERE = re.compile("|".join(_NEW_WINDOW))
+_LABEL = re.compile(rf"(?:{_LABEL_ANYWHERE.pattern})[\s*]*$")
 _IMAGE = re.compile(r"!\[[^\[\]\n]{0,300}+\](?:\([^()\s]{0,2000}+\)|\])?")
 _WORDS = r"(?:[^\[\]\\!]|!(?!\[)|\\.){0,500}+"
 _LINK = re.compile(  # the words may stand in several paragraphs
@@ -44,7 +45,7 @@ _LINES = 3  # of a card above its last: site, title, perhaps the title's second 
 
 def find_cards(text: str) -> Iterator[Span]:
     """Whole cards, and the line right above them that announces sources. Links with other words keep those."""
-    labelled = any(label in text for label in _NEW_WINDOW)
+    labelled = _LABEL_ANYWHERE.search(text) is not None
     if not labelled and "[\n" not in text:
         return
     cards = [*_linked(text), *(_unlinked(text) if labelled else ())]

@@ -7,7 +7,7 @@ from annotation.source_lists.reference_headings import LABELS_ABROAD, POINTERS_A
 from annotation.texts.spans import GONE, GONE_END, SHIELD, Span
 
 _G, _E = GONE, GONE_END
-_GAP = re.compile(rf"(?<![ \t])[ \t]*+[{_G}{_E}][{_G}{_E} \t]*+")
+_GAP = re.compile(rf"[{_G}{_E}][{_G}{_E} \t]*+")
 _LABEL_END = re.compile(rf"([:：][*_]{{0,3}})[ \t]*[*_]{{0,3}}{_G}")
 _LABEL = re.compile(
     r"[*_(]{0,4}(?:\b(?:data )?(?:sources?|references?|refs?|citations?|cited|see|read more|learn more)|"
@@ -54,7 +54,10 @@ def find_husks(text: str) -> Iterator[Span]:
 def find_blanks(text: str) -> Iterator[Span]:
     """Blanks and commas that a deletion exposed. `text` shows crossed-out line ends as `GONE_END`."""
     for match in _GAP.finditer(text):
-        yield from _around(text, match.start(), match.end())
+        start = match.start()
+        while text[start - 1 : start] in (" ", "\t"):
+            start -= 1
+        yield from _around(text, start, match.end())
 
 
 def _around(text: str, start: int, end: int) -> Iterator[Span]:

@@ -43,14 +43,15 @@ def typed_length(text: str) -> int:
 
 
 QUOTED = re.compile(r"[\"“«「][^\"”»」\n]{6,200}[\"”»」]|(?<![*_\w])[*_](?![*_\s])[^*_\n]{6,200}[*_](?![*_\w])")
-_VERB = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|been|can|may|might|will|would|should|which|that|because|although|these|this"
-    r"|they)\b"
-)
+_WORD = re.compile(r"\w+")
+_VERBS_ = """
+    is are was were has have had been can may might will would should which that because although these this they
+"""
+_VERBS = frozenset(_VERBS_.split())
 _CJK_STOP = re.compile(r"[。！？；]")
 
 
 def is_prose(line: str) -> bool:
     """Does the line speak in sentences? Records of sources have no finite verbs outside their quoted titles."""
-    words = QUOTED.sub(" ", line)
-    return len(_VERB.findall(words)) >= 2 or len(_CJK_STOP.findall(line)) >= 2
+    words = _WORD.findall(QUOTED.sub(" ", line))
+    return sum(map(_VERBS.__contains__, words)) >= 2 or len(_CJK_STOP.findall(line)) >= 2

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 from annotation.texts.scripts import is_prose
 
@@ -17,8 +18,7 @@ _KINDS = (
 KINDS = _KINDS.split()
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(NamedTuple):
     """Characters `start` to `end` (end excluded) of a report, and why they matter."""
 
     start: int
@@ -79,15 +79,25 @@ class WorkingCopy:
                 done = span.end
         return "".join(pieces) + self.text[done:]
 
-    def removed(self) -> tuple[Span, ...]:
-        """All claims, ascending and without overlap, neighbours of one kind joined."""
+    def removed(self, last: Iterable[Span]) -> tuple[Span, ...]:
+        """All claims and the `last` ones, ascending and without overlap, neighbours of one kind joined."""
+        self._claims += [span for span in last if span.end > span.start]
         kinds = bytearray(len(self.text))
         for span in reversed(self._claims):
             kinds[span.start : span.end] = bytes([KINDS.index(span.kind) + 1]) * (span.end - span.start)
-        return tuple(Span(run.start(), run.end(), KINDS[run[1][0] - 1]) for run in _RUN.finditer(kinds))
+        edges = sorted({place for span in self._claims for place in (span.start, span.end)})
+        return tuple(joined(Span(a, b, KINDS[kinds[a] - 1]) for a, b in pairwise(edges) if kinds[a]))
 
 
-_RUN = re.compile(rb"([\x01-\xff])\1*+", re.DOTALL)
+def joined(spans: Iterable[Span]) -> list[Span]:
+    """`spans`, ascending, with neighbours of one kind as one."""
+    result: list[Span] = []
+    for span in spans:
+        if result and result[-1].end == span.start and result[-1].kind == span.kind:
+            result[-1] = Span(result[-1].start, span.end, span.kind)
+        else:
+            result.append(span)
+    return result
 
 
 def delete(text: str, spans: Iterable[Span]) -> str:
@@ -104,7 +114,7 @@ _FENCE = re.compile(r"^[ \t]{0,3}(?:>[ \t]?)?(`{3,}|~{3,})([^\n`]*)$", re.MULTIL
 _MARKDOWN = {"markdown", "md"}  # a whole report wrapped in a fence is no code
 _PLAIN = {"text", "txt", "plaintext"}  # nor is one with sentences in it
 _INLINE_CODE = re.compile(r"(?<!`)(?:`[^`\n]{1,500}+`|``(?:[^`\n]|`(?!`)){1,500}+``)(?!`)")
-_DOLLARS = re.compile(r"(?<![\\$])\$(?![\s$])([^$\n]{1,300}+)(?<!\s)\$(?![0-9$])")
+_DOLLARS = re.compile(r"\$(?<![\\$]\$)(?![\s$])([^$\n]{1,300}+)(?<!\s)\$(?![0-9$])")
 _BACKSLASHED = re.compile(
     r"\\\(((?:[^\\\n]|\\(?![()])){1,400}+)\\\)|\\\[((?:[^\\\n]|\\(?![\[\]])|\n(?!\n)){1,800}+)\\\]"
 )
@@ -117,6 +127,8 @@ _BRACKETED_NUMBERS = re.compile(r"[\s\^0-9,;，、–—-]*")
 def code_zones(text: str) -> list[tuple[int, int]]:
     """Fenced blocks (an unclosed fence protects nothing) and inline code, as (start, end), ascending per kind."""
     zones: list[tuple[int, int]] = []
+    if "`" not in text and "~~~" not in text:
+        return zones
     opened: re.Match[str] | None = None
     for fence in _FENCE.finditer(text) if "```" in text or "~~~" in text else ():
         if opened is None:
@@ -145,7 +157,7 @@ def math_zones(text: str) -> list[tuple[int, int]]:
                 zones.append((start, end + 2))
             start = text.find("$$", (end if end >= 0 else start) + 2)
         zones += [m.span() for m in _DOLLARS.finditer(text) if _is_formula(m[1])]
-    if "\\(" in text or "\\[" in text:
+    if "\\" in text:
         for match in _BACKSLASHED.finditer(text):
             inside = match[1] or match[2]
             if _is_formula(inside) and not _BRACKETED_NUMBERS.fullmatch(inside.replace("\\", "")):

@@ -54,6 +54,15 @@ def may_label(session: orm.Session, principal: Principal) -> bool:
     return principal.role in ("evaluator", "admin") and studies.protocol_of(study).study.may_see_and_label
 
 
+def choose_language(session: orm.Session, principal: Principal, language: str) -> None:
+    """Keep the language in which an evaluator's pages speak to this person. Raises AnnotationError `forbidden`."""
+    require_role(principal, "evaluator")
+    person = session.get(Enrollment, principal.enrollment_id) if principal.enrollment_id is not None else None
+    if person is None:
+        return  # the command line's local admin, who has no pages
+    person.preferences = {**person.preferences, "language": language}
+
+
 def enroll(session: orm.Session, study: Study, name: str, role: str, *, is_simulated: bool = False) -> Enrollment:
     """A new person in the study, with the pseudonym that every export uses."""
     # two who enter at once wait here for each other, so that no pseudonym is given twice

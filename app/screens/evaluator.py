@@ -8,16 +8,18 @@ from urllib.parse import urlsplit
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from annotation.people.principals import Principal
+from annotation.people.principals import Principal, choose_language
 from app import setting_up, settings
 from app.results.shown_file import ShownFile
 from app.screens import leaving, look, report_page
 from app.screens.results import agreement, bias, choice, disagreements, paper, ranking, reliability
 from app.screens.study import audit, blinding, crowd, disputes, judges, people, planner, progress, set_up, studies
-from db import connect, tables
+from db import connect, people_tables, tables
+from plain.wording import LANGUAGES, spoken, worded
 
 ITEM = '[data-testid="stSidebarNavItems"] li'
 STUDY = "drawn_for_study"
+CHOSEN = "language_chosen"
 SIDEBAR = 208  # pixels; in a window of a telephone it is a menu
 Pages = dict[str, list[Page]]  # by the head of their group
 
@@ -25,6 +27,7 @@ Pages = dict[str, list[Page]]  # by the head of their group
 def evaluator_pages(principal: Principal, cookie: str) -> Pages:
     """Return the evaluator's pages in the order of the navigation; a study that is not open yet begins with its own."""
     is_draft, is_owner = _is_draft(principal), principal.role == "admin"
+    _speak_to(principal)
     results = {
         "Results": [
             _page("Choice", choice.show, principal, default=not is_draft),
@@ -60,6 +63,7 @@ def evaluator_pages(principal: Principal, cookie: str) -> Pages:
 
 def file_pages(file: ShownFile) -> Pages:
     """Return the pages that a labels file has something for, in the same order."""
+    look.speak()
     return {
         "Results": [
             _page("Choice", choice.show, file, default=True),
@@ -84,13 +88,18 @@ def shown(pages: Pages, principal: Principal | None = None) -> Page:
     listed = list(chain(*pages.values()))
     asked = urlsplit(st.context.url or "").path.strip("/")
     if "/" not in asked and asked not in {page.url_path for page in listed}:
-        listed.append(st.Page(_unknown, title="No such page", url_path=asked, visibility="hidden"))
+        listed.append(st.Page(_unknown, title=worded("No such page"), url_path=asked, visibility="hidden"))
     # Streamlit's own heads stand inside of the list as no list item, which screen readers stumble over
     heads = (
-        f'{ITEM}:has(a[href$="/{group[0].url_path}"])::before {{ content: "{head}"; }}' for head, group in pages.items()
+        f'{ITEM}:has(a[href$="/{group[0].url_path}"])::before {{ content: "{worded(head)}"; }}'
+        for head, group in pages.items()
     )
     st.html(f"<style>{''.join(heads)}</style>")
     page = st.navigation(listed, expanded=True)
+    st.sidebar.selectbox(
+        worded("Language"), LANGUAGES, [*LANGUAGES].index(spoken()), format_func=LANGUAGES.__getitem__, key=CHOSEN,
+        on_change=_speak_from_now, args=(principal,), label_visibility="collapsed",
+    )  # fmt: skip
     if principal is not None and st.session_state.setdefault(STUDY, principal.study_id) != principal.study_id:
         st.session_state.clear()
         st.session_state[STUDY] = principal.study_id
@@ -98,17 +107,33 @@ def shown(pages: Pages, principal: Principal | None = None) -> Page:
     return page
 
 
+def _speak_to(principal: Principal) -> None:
+    """Speak the language that this person chose, which is looked up once a session."""
+    if look.LANGUAGE not in st.session_state and principal.enrollment_id is not None:
+        with connect.reading(settings.database()) as session:
+            person = session.get_one(people_tables.Enrollment, principal.enrollment_id)
+            st.session_state[look.LANGUAGE] = person.preferences.get("language", "")
+    look.speak()
+
+
+def _speak_from_now(principal: Principal | None) -> None:
+    """Keep the language that was just chosen: of a file's reader until the page is closed."""
+    chosen = st.session_state[look.LANGUAGE] = st.session_state[CHOSEN]
+    if principal is not None:
+        with connect.transaction(settings.database()) as session:
+            choose_language(session, principal, chosen)
+
+
 def _unknown() -> None:
     look.style()
-    report_page.empty(
-        "There is no page at this address", '<p><a href="/" target="_self">Choice</a> has the results.</p>'
-    )
+    where = worded('<a href="/" target="_self">Choice</a> has the results.')
+    report_page.empty(worded("There is no page at this address"), f"<p>{where}</p>")
 
 
-def _page(title: str, show: Callable[..., None], *given: object, path: str = "", default: bool = False) -> Page:
+def _page(title: str, show: Callable[..., None], *given: object, default: bool = False) -> Page:
     """Make a page whose title is shown in the browser's tab as well."""
-    address = path or title.lower().replace(" ", "_")
-    return st.Page(partial(_titled, title, show, *given), title=title, url_path=address, default=default)
+    address, named = title.lower().replace(" ", "_"), worded(title)
+    return st.Page(partial(_titled, named, show, *given), title=named, url_path=address, default=default)
 
 
 def _titled(title: str, show: Callable[..., None], *given: object) -> None:

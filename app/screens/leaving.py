@@ -8,11 +8,12 @@ from sqlalchemy.orm import Session
 
 from annotation.people import principals, sign_ins
 from annotation.studies import protocol_of
-from app.screens.look import attributes, link_back, style
+from app.screens.look import attributes, link_back, speak, style
 from app.server.by_account import providers
 from app.settings import database
-from app.texts import ENGLISH, Texts, texts_for
+from app.texts import Texts, texts_for
 from db import connect, people_tables, tables
+from plain.wording import spoken
 
 LEFT = "logged_out"  # in the session of whoever logged out on a page of Streamlit's own
 DECLINED = "consent_declined"  # in the session of whoever did not agree just now: where their platform wants them
@@ -51,6 +52,7 @@ def send_away(session: Session, principal: principals.Principal, cookie: str) ->
 
     For the head of a fragment, which runs without the shell: an open page would outlive its sign-in.
     """
+    speak()
     now = sign_ins.who(session, cookie)
     if now is None or replace(now, seen_at=principal.seen_at) != principal:
         st.rerun()
@@ -73,7 +75,8 @@ def show_log_out(principal: principals.Principal, cookie: str) -> None:
     """Show what each button does, and the buttons."""
     with connect.reading(database()) as session:
         labels = principals.may_label(session, principal)
-        language = protocol_of(session.get_one(tables.Study, principal.study_id)).language if labels else ENGLISH
+        asked = protocol_of(session.get_one(tables.Study, principal.study_id)).language
+        language = asked if labels else spoken().replace("_", "-")
         theme = session.get_one(people_tables.Enrollment, principal.enrollment_id).preferences.get("theme", "system")
     words = texts_for(language)
     tell = partial(_said, words)

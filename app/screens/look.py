@@ -1,4 +1,4 @@
-"""How every page but the annotator's looks: the tokens of the reading room as CSS, tables, long lists, local times."""
+"""How every page but the annotator's looks: the tokens of the reading room as CSS, its language, tables, long lists."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app.component import SCRIPTS
 from app.texts import Texts
 from app.tokens import as_css
+from plain.wording import nearest, set_language, worded
 
 FOLDER = Path(__file__).parent
 CSS = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("look.css", "widgets.css"))
@@ -32,21 +33,21 @@ def attributes(words: Texts) -> str:
 
 
 def table(name: str, heads: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "") -> str:
-    """A table that scrolls where it is wider than the page. Cells are HTML already.
+    """A table that scrolls where it is wider than the page. Cells are HTML already, name and heads English.
 
     `name`: what it is called where it is not seen. A column without a head holds what one can do with its row.
     """
-    head = "".join(f'<th scope="col">{head}</th>' if head else "<td></td>" for head in heads)
+    head = "".join(f'<th scope="col">{worded(head)}</th>' if head else "<td></td>" for head in heads)
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     return (
-        f'<div class="c-scroll" tabindex="0" role="region" aria-label="{name}">'
+        f'<div class="c-scroll" tabindex="0" role="region" aria-label="{worded(name)}">'
         f'<table class="c-table {kind}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )
 
 
 def advance(bar: DeltaGenerator, doing: str, done: int, of: int) -> None:
     """Move a bar on, and say how far it is."""
-    bar.progress(done / max(1, of), f"{doing}: {done:,} of {of:,}")
+    bar.progress(done / max(1, of), worded("{doing}: {done:,} of {of:,}", doing=doing, done=done, of=of))
 
 
 def local_time(moment: datetime) -> str:
@@ -60,6 +61,17 @@ def _zone(name: str | None) -> tzinfo | None:
         return ZoneInfo(name) if name else None
     except (ZoneInfoNotFoundError, ValueError, OSError):  # a browser may say anything
         return None
+
+
+LANGUAGE = "language"  # as it was chosen, "" where nothing was
+
+
+def speak() -> None:
+    """Say the rest of this run in the language that was chosen, or the browser's.
+
+    For the head of a page, and of a fragment and what a widget calls, which may run in threads of their own.
+    """
+    set_language(st.session_state.get(LANGUAGE) or nearest(st.context.locale or ""))
 
 
 PAGE = 50  # lines sent to the browser at once
@@ -84,8 +96,8 @@ def paged(rows: Sequence[T], named: Callable[[T], str], key: str, find: str) -> 
         left = matching(rows, named, words)
         first = start(st.session_state.get(at, 0), len(left))
         earlier, later = first - PAGE, first + PAGE
-        st.button("Previous", key=f"{key}_previous", disabled=earlier < 0, on_click=_go, args=(at, earlier))
-        st.button("Next", key=f"{key}_next", disabled=later >= len(left), on_click=_go, args=(at, later))
+        st.button(worded("Previous"), key=f"{key}_previous", disabled=earlier < 0, on_click=_go, args=(at, earlier))
+        st.button(worded("Next"), key=f"{key}_next", disabled=later >= len(left), on_click=_go, args=(at, later))
         st.html(f'<p class="c-place c-beside" role="status">{escape(place(first, len(left)))}</p>', width="content")
     return left[first:later]
 
@@ -103,7 +115,11 @@ def start(first: int, of: int) -> int:
 
 def place(first: int, of: int) -> str:
     """`51–100 of 20,000`."""
-    return f"{first + 1:,}–{min(first + PAGE, of):,} of {of:,}" if of else "None found"
+    return (
+        worded("{first:,}–{page:,} of {of:,}", first=first + 1, page=min(first + PAGE, of), of=of)
+        if of
+        else worded("None found")
+    )
 
 
 def _has(text: str, wanted: Sequence[str]) -> bool:

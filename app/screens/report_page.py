@@ -17,9 +17,10 @@ from calibration.results import CalibrationReport
 from db import connect, tables
 from exports.as_json import data_of
 from exports.words.sentences import Caution, folded
+from plain.wording import worded
 
-SIMULATED = '<span class="c-simulated">Simulated answers: people and judges of this study are made up</span>'
-WHERE = '<p><a href="/progress" target="_self">Progress</a> says how far the work is.</p>'
+SIMULATED = "Simulated answers: people and judges of this study are made up"
+WHERE = '<a href="/progress" target="_self">Progress</a> says how far the work is.'
 FIRST_PAGE = "Choice"
 OF_PAGE = {  # where a warning matters most; every other is on the first page
     "Agreement": ("thin_criteria", "positive_unknown", "undefined_shown_as_dash", "undeclared_scale"),
@@ -52,7 +53,7 @@ def open_report(source: shown_file.Source, nothing: str) -> Opened | None:
         kept = waiting.computed("report", source, version, doing="Computing intervals")
         return Opened(kept.value, named, kept.version) if kept else None
     except (errors.AnnotationError, CalibrationError, errors.ImportingError) as error:
-        where = "" if isinstance(source, shown_file.ShownFile) else WHERE
+        where = "" if isinstance(source, shown_file.ShownFile) else f"<p>{worded(WHERE)}</p>"
         empty(nothing, f"<p>{escape(str(error)[:1].upper() + str(error)[1:])}.</p>{where}")
         return None
 
@@ -71,7 +72,7 @@ def page_head(source: shown_file.Source) -> tuple[Version, bool]:
 
 def study_head(study: tables.Study) -> None:
     """Show what every page begins with: the protocol's title, the study's name, and whether its answers are made up."""
-    mark = SIMULATED if study.is_simulated else ""
+    mark = f'<span class="c-simulated">{worded(SIMULATED)}</span>' if study.is_simulated else ""
     section(f'<p class="c-soft">{escape(studies.protocol_of(study).title)} · {escape(study.name)}</p>{mark}')
 
 
@@ -102,15 +103,18 @@ def warnings_and_making(report: CalibrationReport, page: str, already: Collectio
     own = [caution for caution in by_page.pop(page, []) if caution.text not in already]
     said = "".join(f"<li><code>{escape(one.code)}</code>{escape(one.text)}</li>" for one in own)
     listed = f'<ul class="c-warnings">{said}</ul>' if said else ""
-    counts = [f"{len(found)} on {_link(name)}" for name, found in by_page.items() if found]
-    others = f'<p class="c-soft">{"More" if own or already else "It is"}: {", ".join(counts)}.</p>' if counts else ""
+    counts = [
+        worded("{found} on {link}", found=len(found), link=_link(name)) for name, found in by_page.items() if found
+    ]
+    where = worded("More: {counts}." if own or already else "It is: {counts}.", counts=", ".join(counts))
+    others = f'<p class="c-soft">{where}</p>' if counts else ""
     if listed or others:
-        section(f"<h2>What to know before you use a number</h2>{listed}{others}")
+        section(f"<h2>{worded('What to know before you use a number')}</h2>{listed}{others}")
     section(making_html(report))
 
 
 def _link(page: str) -> str:
-    return f'<a href="/{"" if page == FIRST_PAGE else page.lower()}" target="_self">{page}</a>'
+    return f'<a href="/{"" if page == FIRST_PAGE else page.lower()}" target="_self">{worded(page)}</a>'
 
 
 def making_html(report: CalibrationReport) -> str:
@@ -120,8 +124,10 @@ def making_html(report: CalibrationReport) -> str:
     told = ((name, in_one_line(value)) for name, value in facts.items())
     rows = "".join(f"<dt>{escape(name.replace('_', ' '))}</dt><dd>{escape(text)}</dd>" for name, text in told if text)
     return (
-        f'<details class="c-fold"><summary>How this was computed</summary><dl>{rows}</dl>'
-        '<p class="c-soft">Everything else is in calibration-report.json of the paper pack.</p></details>'
+        f'<details class="c-fold"><summary>{worded("How this was computed")}</summary><dl>'
+        f'{rows}</dl><p class="c-soft">'
+        + worded("Everything else is in calibration-report.json of the paper pack.")
+        + "</p></details>"
     )
 
 

@@ -17,6 +17,7 @@ from app.texts import texts_for
 from db import connect, errors, tables, types
 from exports.forms import as_html
 from exports.sheets.agreement import points_table
+from plain.wording import speaking, worded
 
 MANY = 10_000  # answers; of fewer a page waits itself
 EVERY_S = 1
@@ -34,12 +35,12 @@ def computed(
     task, engine = computing.Task(what, source, arguments), None
     if isinstance(source, shown_file.ShownFile):
         if what != "report" or not source.is_large:  # the rest takes less, and is made of the report that is kept
-            with st.spinner(f"{doing}…"):
+            with st.spinner(f"{worded(doing)}…"), speaking():
                 return Kept(shown_file.of_file(what, source, *arguments), True, version, types.now(), False)
     else:
         engine = database()
         if not apart and not is_large(source, version):
-            with st.spinner(f"{doing}…"):
+            with st.spinner(f"{worded(doing)}…"), speaking():  # what is kept is for every reader
                 return kept(engine, task, version, apart=False)
     result = kept(engine, task, version, apart=True)
     if result.is_under_way:
@@ -61,7 +62,10 @@ def is_large(principal: Principal, version: Version) -> bool:
 def of_when(result: Kept) -> str:
     """Say which labels the numbers are of."""
     assert result.made_at is not None
-    return f"These numbers are of the labels up to {look.local_time(result.made_at)}; newer ones are not counted yet."
+    return worded(
+        "These numbers are of the labels up to {local_time}; newer ones are not counted yet.",
+        local_time=look.local_time(result.made_at),
+    )
 
 
 def _asked(session: Session, principal: Principal) -> float:
@@ -76,13 +80,20 @@ def _asked(session: Session, principal: Principal) -> float:
 
 def _look_again(engine: Engine | None, task: computing.Task, result: Kept, doing: str) -> None:
     """Draws itself until the computation has ended, then the whole page."""
+    look.speak()
     found = under_way(engine, task)
     if found is None:
         st.rerun()
     told = "" if result.made_at is None else f" {of_when(result)}"
     st.html(
-        f'<div class="c-page"><p class="c-soft" role="status">{escape(doing)}, for {found.seconds:.0f} s so '
-        f"far. This page fills in by itself; you can leave it and come back.{escape(told)}</p></div>"
+        '<div class="c-page"><p class="c-soft" role="status">'
+        + worded(
+            "{doing}, for {seconds:.0f} s so far. This page fills in by itself; you can leave it and come back.{told}",
+            doing=escape(worded(doing)),
+            seconds=found.seconds,
+            told=escape(told),
+        )
+        + "</p></div>"
     )
     _show_so_far(found, shows_points=result.made_at is None)
 
@@ -91,7 +102,7 @@ def _show_so_far(found: UnderWay, *, shows_points: bool) -> None:
     """How much is done, and agreement without its intervals where the page has nothing better."""
     step = found.step
     if step is not None:
-        st.progress(step.done / step.of, text=f"{step.done} of {step.of} steps")
+        st.progress(step.done / step.of, text=worded("{done} of {of} steps", done=step.done, of=step.of))
     if found.points is not None and shows_points:
         table = points_table(found.points)
         st.html(f'<div class="c-page"><h2>{escape(table.title)}</h2>{as_html(table)}</div>')

@@ -39,6 +39,7 @@ CALLS: dict[str, Callable[[Session, Cast], Arguments]] = {
     "participation.own_studies.set_archived": lambda s, c: with_(True),
     "participation.own_studies.own_places": lambda s, c: with_(c.clients["Adm"].cookies["calipers"]),
     "participation.own_studies.go_to": lambda s, c: with_(c.clients["Adm"].cookies["calipers"], c.site.study_id),
+    "people.principals.choose_language": lambda s, c: with_("zh_CN"),
     "people.consent.give_consent": lambda s, c: with_(consent_version(CONSENT)),
     "training.training.refuse_reopen": lambda s, c: with_(c.of(s, c.done["aid"])),
     "work.own_work.earlier_reasons": lambda s, c: with_(c.page["aid"], "clear"),

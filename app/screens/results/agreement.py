@@ -8,11 +8,12 @@ from exports.plots.forest import forest, pass_fail_figure, pass_rates_figure
 from exports.sheets.passing import confusion_table, label_rates_table, pass_fail_table, pass_rates_table
 from exports.tables import agreement_table
 from exports.words.sentences import headline
+from plain.wording import worded
 
 
 def show(source: Source) -> None:
     """Show the page with the report as it is now."""
-    opened = open_report(source, "No agreement to show yet")
+    opened = open_report(source, worded("No agreement to show yet"))
     if opened is None:
         return
     report = opened.report

@@ -9,6 +9,7 @@ from exports.plots.bias_figure import bias_figure
 from exports.plots.panels import confidence_figure
 from exports.sheets import bias, confidence
 from exports.tables import PEOPLE
+from plain.wording import worded
 
 NOTHING = "No bias of a judge can be looked for yet: that takes a judge's answers, and people's beside them."
 NAMED = 3  # findings of each judge named in the sentence
@@ -16,7 +17,7 @@ NAMED = 3  # findings of each judge named in the sentence
 
 def show(source: Source) -> None:
     """Every question that was asked of every judge."""
-    opened = open_report(source, "No bias to show yet")
+    opened = open_report(source, worded("No bias to show yet"))
     if opened is None:
         return
     report = opened.report
@@ -35,15 +36,20 @@ def show(source: Source) -> None:
 def sentence(asked: Sequence[bias.Asked]) -> str:
     """Say how many biases were looked for in judges, which were found, and how many could not be told."""
     if not asked:
-        return NOTHING
+        return worded(NOTHING)
     biased = [question for question in asked if question.bias.outcome == "found"]
     open_ones = sum(question.bias.outcome == "cannot_tell" for question in asked)
     absent = len(asked) - len(biased) - open_ones
-    said = f"{len(biased):,} found ({_by_judge(biased)})" if biased else "none found"
-    return (
-        f"Of {len(asked):,} biases looked for in judges: {said}, {absent:,} shown to be too small to matter, "
-        f"{open_ones:,} that these labels cannot tell."
+    said = (
+        worded("{biased:,} found ({by_judge})", biased=len(biased), by_judge=_by_judge(biased))
+        if biased
+        else worded("none found")
     )
+    return worded(
+        "Of {asked:,} biases looked for in judges: {said}, {absent:,} shown to be too small to "
+        "matter, {open_ones:,} that these labels cannot tell.",
+        asked=len(asked), said=said, absent=absent, open_ones=open_ones,
+    )  # fmt: skip
 
 
 def _by_judge(biased: Sequence[bias.Asked]) -> str:
@@ -52,6 +58,7 @@ def _by_judge(biased: Sequence[bias.Asked]) -> str:
     for question in biased:
         titles.setdefault(question.rater, []).append(question.title)
     return "; ".join(
-        f"{judge}: {'; '.join(own[:NAMED])}" + (f"; and {len(own) - NAMED:,} more" if len(own) > NAMED else "")
+        f"{judge}: {'; '.join(own[:NAMED])}"
+        + (worded("; and {named:,} more", named=len(own) - NAMED) if len(own) > NAMED else "")
         for judge, own in titles.items()
     )

@@ -29,6 +29,7 @@ from exports.sheets.asked import AGREEMENT, CEILING, COST, GAP
 from exports.sheets.judges import card_table, comparisons_table, judges_table
 from exports.words.grammar import percent
 from exports.words.sentences import alone_words, headline, price_words
+from plain.wording import worded
 
 NONE_YET = (
     "No judge can be chosen yet: that takes a judge and an annotator who answered the same questions, on criteria that "
@@ -44,13 +45,13 @@ LAST = ("p_adjusted", "clusters_needed", "valid_share", "baseline", "on_frontier
 
 def show(source: Source) -> None:
     """Show the choice as it is now."""
-    opened = open_report(source, "No judge to choose yet")
+    opened = open_report(source, worded("No judge to choose yet"))
     if opened is None:
         return
     report = opened.report
     choice, table = report.choice, judges_table(report)
     if choice is None or table is None:
-        answer(headline(report), NONE_YET)
+        answer(headline(report), worded(NONE_YET))
         warnings_and_making(report, "Choice")
         return
     told = _answer(report)
@@ -72,27 +73,27 @@ def _answer(report: CalibrationReport) -> list[str]:
     """
     said, figure = answer_of(report), carrying(report, BESIDE)
     cautions = "".join(f"<li>{escape(one.text)}</li>" for one in said.cautions)
-    trust = f'<h2>What not to trust</h2><ul class="c-warnings">{cautions}</ul>' if cautions else ""
+    trust = f'<h2>{worded("What not to trust")}</h2><ul class="c-warnings">{cautions}</ul>' if cautions else ""
     facts = f'<div><p class="c-answer">{escape(said.sentence)}</p>{facts_html(said)}{trust}</div>'
     drawn = plot_html(figure, of_frontier(report))
     st.html(f'<div class="c-page c-room"><div class="c-first">{facts}{drawn}</div></div>')
     if figure is not None:
         plot_files(figure, "frontier")
     prices = [f"{row.judge}: {price_words(row)}." for row in alone(report) if row.decided]
-    alone_at = f"An error of {percent(report.settings.alone_error)} allowed:"
+    alone_at = worded("An error of {alone_error} allowed:", alone_error=percent(report.settings.alone_error))
     why = paragraphs(filter(None, [said.rests_on, alone_at if prices else "", *prices]))
-    section(f'<details class="c-fold"><summary>What this rests on</summary>{why}</details>')
+    section(f'<details class="c-fold"><summary>{worded("What this rests on")}</summary>{why}</details>')
     return [caution.text for caution in said.cautions]
 
 
 def facts_html(said: Answer) -> str:
     """How far the judge is from people, and its price; then what its card has outside of its limits, or cannot tell."""
     numbers = {row[0]: row[1] for row in said.asked.rows} if said.asked else {}
-    told = [(name, " ".join(filter(None, shown(numbers[name])))) for name in FACTS if name in numbers]
+    told = [(worded(name), " ".join(filter(None, shown(numbers[name])))) for name in FACTS if name in numbers]
     outcomes: dict[str, list[str]] = {}
     for question, outcome, *_ in said.card.rows if said.card else ():
         outcomes.setdefault(str(outcome), []).append(str(question))
-    told += [(head, ", ".join(outcomes[outcome])) for outcome, head in OUTCOMES.items() if outcome in outcomes]
+    told += [(worded(head), ", ".join(outcomes[outcome])) for outcome, head in OUTCOMES.items() if outcome in outcomes]
     rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in told)
     return f'<dl class="c-facts">{rows}</dl>'
 
@@ -121,8 +122,10 @@ def _card(report: CalibrationReport, choice: Choice) -> None:
     if not judges:
         return
     first = choice.foremost.judge if choice.foremost else ""
-    section("<h2>The card of one judge</h2>")
-    judge = st.selectbox("Judge", judges, index=judges.index(first) if first in judges else 0, key="card_of", width=280)
+    section(f"<h2>{worded('The card of one judge')}</h2>")
+    judge = st.selectbox(
+        worded("Judge"), judges, index=judges.index(first) if first in judges else 0, key="card_of", width=280
+    )
     table = card_table(report, judge)
     if table is not None:
         section(table_html(table, report))

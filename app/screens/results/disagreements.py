@@ -20,7 +20,7 @@ from app.screens.look import table
 from app.settings import database
 from calibration.comparing.disagreement_kinds import DisagreementKind, DisagreementKinds
 from db.connect import reading
-from plain.counting import counted
+from plain.wording import several, worded
 
 NAMES = {
     "person": "One annotator stands apart",
@@ -45,8 +45,8 @@ AT = "disagreement_at"
 CHOOSE = "Choose a judge to see why it and the annotators differ."
 NO_TEXTS = "A labels file holds answers and reasons, and not the texts they are about."
 HOW_FAR = (
-    '<p><a href="/judges" target="_self">Judges</a> and <a href="/progress" target="_self">Progress</a> say how far '
-    "each is.</p>"
+    '<a href="/judges" target="_self">Judges</a> and <a href="/progress" target="_self">Progress</a> say how far '
+    "each is."
 )
 
 
@@ -59,9 +59,9 @@ def show(source: Source) -> None:
     compared: pd.DataFrame = kept.value
     if compared.empty:
         report_page.empty(
-            "Nothing to compare yet",
-            "<p>A judge and an annotator must have answered the same question.</p>"
-            + ("" if isinstance(source, ShownFile) else HOW_FAR),
+            worded("Nothing to compare yet"),
+            f"<p>{worded('A judge and an annotator must have answered the same question.')}</p>"
+            + ("" if isinstance(source, ShownFile) else f"<p>{worded(HOW_FAR)}</p>"),
         )
         return
     head = st.container()
@@ -73,13 +73,13 @@ def show(source: Source) -> None:
     said = count_sentence(of_all_kinds, filters.kind)
     head.html(f'<div class="c-page"><p class="c-answer">{escape(said)}</p></div>')
     if lines.empty:
-        st.html('<div class="c-page"><p class="c-soft">Take a filter away to see more.</p></div>')
+        st.html(f'<div class="c-page"><p class="c-soft">{worded("Take a filter away to see more.")}</p></div>')
         return
     at = min(st.session_state.setdefault(AT, 0), len(lines) - 1)
     listed, beside = st.columns([3, 7], gap="medium")
     with listed:
         _list(lines, at)
-        st.expander("Counts by criterion").html(f'<div class="c-page">{counts_table(of_all_kinds)}</div>')
+        st.expander(worded("Counts by criterion")).html(f'<div class="c-page">{counts_table(of_all_kinds)}</div>')
     with beside:
         _one(source, lines.iloc[at])
 
@@ -89,7 +89,7 @@ def _why(source: Source, version: Version, compared: pd.DataFrame, chosen: str) 
     judges = sorted(compared["judge"].unique())
     judge = chosen or (judges[0] if len(judges) == 1 else "")
     if not judge:
-        st.html(f'<div class="c-page"><p class="c-soft">{CHOOSE}</p></div>')
+        st.html(f'<div class="c-page"><p class="c-soft">{worded(CHOOSE)}</p></div>')
         return compared
     kept = waiting.computed("kinds", source, version, judge, doing="Looking for reasons")
     if kept is None:
@@ -98,11 +98,11 @@ def _why(source: Source, version: Version, compared: pd.DataFrame, chosen: str) 
     st.html(f'<div class="c-page"><p>{escape(why_sentence(found))}</p></div>')
     if found.by_question.empty:
         return compared
-    with st.expander("Why they differ, by kind"):
+    with st.expander(worded("Why they differ, by kind")):
         st.html(f'<div class="c-page">{why_table(found)}</div>')
         narrow, _ = st.columns([2, 5])
         why = narrow.selectbox(
-            "Show only", ["", *kinds_to_choose(found)], format_func=lambda kind: NAMES.get(kind, "All"),
+            worded("Show only"), ["", *kinds_to_choose(found)], format_func=lambda kind: worded(NAMES.get(kind, "All")),
             key="why", on_change=_go, args=(0,), bind="query-params",
         )  # fmt: skip
     if not why:
@@ -117,11 +117,11 @@ def _filters(compared: pd.DataFrame) -> disagreements.Filters:
     """Only those that have something to choose from; the address holds what was chosen, so that a link can."""
     systems = sorted({*compared["system_a"].fillna(""), *compared["system_b"].fillna("")} - {""})
     offered = {
-        "judge": ("Judge", sorted(compared["judge"].unique())),
-        "criterion": ("Criterion", sorted(set(compared["criterion"]))),
-        "category": ("Category", sorted(set(compared["category"]) - {""})),
-        "system": ("System", systems),
-        "kind": ("Kind", list(disagreements.KINDS)),
+        "judge": (worded("Judge"), sorted(compared["judge"].unique())),
+        "criterion": (worded("Criterion"), sorted(set(compared["criterion"]))),
+        "category": (worded("Category"), sorted(set(compared["category"]) - {""})),
+        "system": (worded("System"), systems),
+        "kind": (worded("Kind"), list(disagreements.KINDS)),
     }
     useful = {name: (title, options) for name, (title, options) in offered.items() if len(options) > 1}
     columns = st.columns(5)
@@ -129,7 +129,7 @@ def _filters(compared: pd.DataFrame) -> disagreements.Filters:
         name: column.selectbox(
             title,
             ["", *options],
-            format_func=lambda name: name or "All",
+            format_func=lambda name: name or worded("All"),
             key=name,
             on_change=_go,
             args=(0,),
@@ -143,9 +143,9 @@ def _filters(compared: pd.DataFrame) -> disagreements.Filters:
 def _list(lines: pd.DataFrame, at: int) -> None:
     first = at // PAGE * PAGE
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
-        st.button("Previous", key="previous", disabled=at == 0, on_click=_go, args=(at - 1,))
-        st.html(f'<p class="c-place">{at + 1:,} of {len(lines):,}</p>', width="content")
-        st.button("Next", key="next", disabled=at + 1 == len(lines), on_click=_go, args=(at + 1,))
+        st.button(worded("Previous"), key="previous", disabled=at == 0, on_click=_go, args=(at - 1,))
+        st.html(f'<p class="c-place">{worded("{at:,} of {lines:,}", at=at + 1, lines=len(lines))}</p>', width="content")
+        st.button(worded("Next"), key="next", disabled=at + 1 == len(lines), on_click=_go, args=(at + 1,))
     rows = st.container(gap="xsmall")
     for number, line in enumerate(lines.iloc[first : first + PAGE].itertuples(), start=first):
         button, words = rows.columns([2, 7], gap="small", vertical_alignment="center")
@@ -159,7 +159,7 @@ def _list(lines: pd.DataFrame, at: int) -> None:
 def _one(source: Source, line: pd.Series[str]) -> None:
     if isinstance(source, ShownFile):
         answered = one_of_file(source, line["judge"], line["item_id"], line["criterion"])
-        st.html(f'<div class="c-page">{answers_html(answered)}<p class="c-soft">{NO_TEXTS}</p></div>')
+        st.html(f'<div class="c-page">{answers_html(answered)}<p class="c-soft">{worded(NO_TEXTS)}</p></div>')
         return
     principal = source
     try:
@@ -184,8 +184,8 @@ def _sent(principal: Principal, question: disagreements.OneDisagreement) -> None
 
 
 def _title(answer: disagreements.Given, all_of: Sequence[disagreements.Given]) -> str:
-    which = f", pass {answer.pass_no}" if len(all_of) > 1 else ""
-    return f"The prompt that was sent, and the reply{which}"
+    which = worded(", pass {pass_no}", pass_no=answer.pass_no) if len(all_of) > 1 else ""
+    return worded("The prompt that was sent, and the reply{which}", which=which)
 
 
 def _go(at: int) -> None:
@@ -209,17 +209,25 @@ def count_sentence(compared: pd.DataFrame, kind: str = "") -> str:
     kinds = compared["kind"].value_counts()
     hard, soft, total = int(kinds.get("hard", 0)), int(kinds.get("soft", 0)), len(compared)
     if not total:
-        return "No question passes these filters."
+        return worded("No question passes these filters.")
     if kind and not kinds.get(kind):
-        return f"No {kind} difference among {counted(total, 'question')}: {KINDS_TOLD[kind]}."
+        return worded(
+            "No {kind} difference among {questions}: {kinds_told}.",
+            kind=kind, questions=several(total, "question"), kinds_told=worded(KINDS_TOLD[kind]),
+        )  # fmt: skip
     if not hard + soft:
-        return f"No difference: {counted(total, 'question')} answered alike."
+        return worded("No difference: {questions} answered alike.", questions=several(total, "question"))
     if kind:
-        return f"A {kind} difference in {kinds[kind]:,} of {counted(total, 'question')}: {KINDS_TOLD[kind]}."
-    return (
-        f"{hard + soft:,} of {total:,} questions are answered differently by a judge and an annotator: "
-        f"{hard:,} hard (contradictory), {soft:,} soft (a tie against a winner, or the next score)."
-    )
+        return worded(
+            "A {kind} difference in {kinds:,} of {questions}: {kinds_told}.",
+            kind=kind, kinds=kinds[kind], questions=several(total, "question"), kinds_told=worded(KINDS_TOLD[kind]),
+        )  # fmt: skip
+    return worded(
+        "{soft:,} of {total:,} questions are answered differently by a judge and an annotator: "
+        "{hard:,} hard (contradictory), {soft2:,} soft (a tie against a winner, or the next "
+        "score).",
+        soft=hard + soft, total=total, hard=hard, soft2=soft,
+    )  # fmt: skip
 
 
 def counts_table(compared: pd.DataFrame) -> str:
@@ -236,7 +244,10 @@ def counts_table(compared: pd.DataFrame) -> str:
 
 def line_html(line: Any) -> str:
     """A row of the list: what was asked about what, and how far the answers differ."""
-    about = f"{line.criterion} · {line.judge} · {line.kind}, {line.unlike} of {line.compared} differ"
+    about = worded(
+        "{criterion} · {judge} · {kind}, {unlike} of {compared} differ",
+        criterion=line.criterion, judge=line.judge, kind=line.kind, unlike=line.unlike, compared=line.compared,
+    )  # fmt: skip
     return f'<div class="c-line">{escape(line.topic)}<small>{escape(about)}</small></div>'
 
 
@@ -247,8 +258,8 @@ def answers_html(question: disagreements.OneDisagreement) -> str:
     return (
         f'<p class="c-soft">{escape(question.topic)}{category} · {escape(question.criterion)}</p>'
         f'<h1>{escape(question.label)}</h1><p class="c-soft">{escape(question.question)}</p>{about}'
-        f'<div class="c-answers"><section><h2>Judge</h2>{"".join(map(_given, question.judge))}</section>'
-        f"<section><h2>Annotators</h2>{''.join(map(_given, question.people))}</section></div>"
+        f'<div class="c-answers"><section><h2>{worded("Judge")}</h2>{"".join(map(_given, question.judge))}</section>'
+        f"<section><h2>{worded('Annotators')}</h2>{''.join(map(_given, question.people))}</section></div>"
     )
 
 
@@ -267,29 +278,36 @@ def sent_html(call: inspecting.ShownCall) -> str:
     """Every try of a call: messages as sent, and the raw reply; then what is still to be sent. Text only, never read
     as Markdown or HTML.
     """
-    head = f"Call {call.call_id} of {call.judge} ({call.model}), criteria {', '.join(call.criteria)}"
+    head = worded(
+        "Call {call_id} of {judge} ({model}), criteria {criteria}",
+        call_id=call.call_id, judge=call.judge, model=call.model, criteria=", ".join(call.criteria),
+    )  # fmt: skip
     tries = "".join(map(_attempt, call.attempts))
     if call.to_send:
-        prompt = f"<summary>Prompt <small>as it will be sent</small></summary>{_messages(call.to_send)}"
-        tries += f'<h2>Not sent yet</h2><details class="c-fold" open>{prompt}</details>'
+        prompt = f"<summary>{worded('Prompt <small>as it will be sent</small>')}</summary>{_messages(call.to_send)}"
+        tries += f'<h2>{worded("Not sent yet")}</h2><details class="c-fold" open>{prompt}</details>'
     elif not call.attempts:
-        tries = f"<h2>Nothing was sent</h2><p>{TOO_LONG if call.outcome == 'input_too_long' else CHANGED}</p>"
+        why = worded(TOO_LONG if call.outcome == "input_too_long" else CHANGED)
+        tries = f"<h2>{worded('Nothing was sent')}</h2><p>{why}</p>"
     return f'<p class="c-soft">{escape(head)}</p>{tries}'
 
 
 def _given(given: disagreements.Given) -> str:
     notes = [given.rater]
     if given.kind == "judge":
-        notes.append(f"pass {given.pass_no}" + (f", repeat {given.run}" if given.run > 1 else ""))
+        repeat = worded(", repeat {run}", run=given.run) if given.run > 1 else ""
+        notes.append(worded("pass {pass_no}", pass_no=given.pass_no) + repeat)
     if given.swapped:
-        notes.append(f"saw the two reports the other way round{TURNED if given.rationale else ''}")
-    lost = "".join(f"<li>{escape(quote)} <small>not found in the text</small></li>" for quote in given.lost_quotes)
+        turned = worded(TURNED) if given.rationale else ""
+        notes.append(worded("saw the two reports the other way round{turned}", turned=turned))
+    lost_quote = worded("not found in the text")
+    lost = "".join(f"<li>{escape(quote)} <small>{lost_quote}</small></li>" for quote in given.lost_quotes)
     quotes = "".join(f"<li><mark>{escape(quote)}</mark></li>" for quote in given.quotes) + lost
     said, answer = escape(given.rationale), escape(given.choice)
     if not given.choice:
-        answer = f'<span class="c-red">no answer: {escape(given.status)}</span>'
+        answer = f'<span class="c-red">{worded("no answer: {status}", status=escape(given.status))}</span>'
     elif not given.rationale:
-        said = '<span class="c-soft">no reason given</span>'
+        said = f'<span class="c-soft">{worded("no reason given")}</span>'
     return (
         f'<div class="c-given"><p><strong>{answer}</strong> <small>{escape(" · ".join(notes))}</small></p>'
         f'<p class="c-why">{said}</p>{f"<ul>{quotes}</ul>" if quotes else ""}</div>'
@@ -297,13 +315,14 @@ def _given(given: disagreements.Given) -> str:
 
 
 def _attempt(attempt: inspecting.ShownAttempt) -> str:
-    proof = f"proved by sha256 {attempt.prompt_sha256}" if attempt.messages else attempt.unproved
+    proved = worded("proved by sha256 {prompt_sha256}", prompt_sha256=attempt.prompt_sha256)
+    proof = proved if attempt.messages else attempt.unproved
     reply = attempt.raw_reply if attempt.raw_reply is not None else attempt.error or "none"
     return (
-        f"<h2>Try {attempt.attempt_no}: {escape(attempt.kind)}, {escape(attempt.outcome)}</h2>"
-        f'<details class="c-fold"><summary>Prompt <small>{escape(proof)}</small></summary>'
+        f"<h2>{worded('Try {n}', n=attempt.attempt_no)}: {escape(attempt.kind)}, {escape(attempt.outcome)}</h2>"
+        f'<details class="c-fold"><summary>{worded("Prompt")} <small>{escape(proof)}</small></summary>'
         f"{_messages(attempt.messages)}</details>"
-        f'<details class="c-fold"><summary>Raw reply</summary>{_raw(reply)}</details>'
+        f'<details class="c-fold"><summary>{worded("Raw reply")}</summary>{_raw(reply)}</details>'
     )
 
 
@@ -319,18 +338,25 @@ def _raw(text: str) -> str:
 def why_sentence(found: DisagreementKinds) -> str:
     """Which kind is foremost, with its share and interval, or why none is called so."""
     if not found.compared:
-        return f"{found.judge}: nothing to look into, for scores have no kinds."
+        return worded("{judge}: nothing to look into, for scores have no kinds.", judge=found.judge)
     if not found.foremost:
-        return f"Why {found.judge} and the annotators differ, these labels cannot tell: {found.reason}."
+        return worded(
+            "Why {judge} and the annotators differ, these labels cannot tell: {reason}.",
+            judge=found.judge, reason=found.reason,
+        )  # fmt: skip
     (kind,) = (one for one in found.kinds if one.kind == found.foremost)
     of = f" ({', '.join(kind.of)})" if kind.of else ""
-    what = NAMES[kind.kind][0].lower() + NAMES[kind.kind][1:]
+    what = worded(NAMES[kind.kind])
+    what = what[0].lower() + what[1:]
     rest = next(one for one in found.kinds if one.kind == "other")
-    return (
-        f"Why {found.judge} and the annotators differ, most often: {what}{of}, in {_percent(kind)} of "
-        f"{counted(found.compared, 'comparison')} over {counted(found.topics, 'topic')}. "
-        f"{100 * found.unlike / found.compared:.1f} % differ, {100 * rest.share.value:.1f} % for no reason that shows."
-    )
+    return worded(
+        "Why {judge} and the annotators differ, most often: {what}{of}, in {percent} of "
+        "{comparisons} over {topics}. {compared:.1f} % differ, {value:.1f} % for no reason that "
+        "shows.",
+        judge=found.judge, what=what, of=of, percent=_percent(kind), comparisons=several(found.compared, "comparison"),
+        topics=several(found.topics, "topic"), compared=100 * found.unlike / found.compared,
+        value=100 * rest.share.value,
+    )  # fmt: skip
 
 
 def why_table(found: DisagreementKinds) -> str:
@@ -348,10 +374,10 @@ def kinds_to_choose(found: DisagreementKinds) -> list[str]:
 
 def _row(one: DisagreementKind) -> Sequence[str]:
     of = f" <small>{escape(', '.join(one.of))}</small>" if one.of else ""
-    name = f"{escape(NAMES[one.kind])}{of}"
+    name = f"{escape(worded(NAMES[one.kind]))}{of}"
     if one.unseen:
-        return name, "not seen", "–", _wrapped(f"{one.unseen[0].upper()}{one.unseen[1:]}.")
-    return name, escape(_percent(one)), f"{one.questions:,}", _wrapped(DO[one.kind])
+        return name, worded("not seen"), "–", _wrapped(f"{one.unseen[0].upper()}{one.unseen[1:]}.")
+    return name, escape(_percent(one)), f"{one.questions:,}", _wrapped(worded(DO[one.kind]))
 
 
 def _wrapped(text: str) -> str:

@@ -19,6 +19,7 @@ from db.connect import reading
 from exports import errors, page, presets
 from exports.words.methods import Methods, methods_paragraph
 from exports.words.sentences import headline
+from plain.wording import speaking, worded
 
 INSIDE = (
     "Every table as LaTeX, Markdown, CSV and JSON; every figure as PDF, SVG and PNG at page and column width; one page "
@@ -30,34 +31,43 @@ BLIND = "labels.csv names systems, and can be downloaded once the study is close
 
 def show(source: shown_file.Source) -> None:
     """The downloads, then what the methods section will say."""
-    opened = report_page.open_report(source, "Nothing to print yet")
+    opened = report_page.open_report(source, worded("Nothing to print yet"))
     if opened is None:
         return
     report = opened.report
-    report_page.answer(short_sentence(report.choice) if report.choice else headline(report), INSIDE)
+    report_page.answer(short_sentence(report.choice) if report.choice else headline(report), worded(INSIDE))
     name = source.name if isinstance(source, shown_file.ShownFile) else _study(source)
     asked = st.multiselect(
-        "Also the table of a published study, in its own form", presets.PRESETS, key="presets", width=420,
-        placeholder="None",
+        worded("Also the table of a published study, in its own form"), presets.PRESETS, key="presets", width=420,
+        placeholder=worded("None"),
     )  # fmt: skip
     with st.container(horizontal=True, gap="medium"):
         st.download_button(
-            "Download the paper pack", partial(_pack, source, tuple(asked)), f"{name}-paper-pack.zip",
+            worded("Download the paper pack"), partial(_pack, source, tuple(asked)), f"{name}-paper-pack.zip",
             "application/zip", type="primary", on_click="ignore", key="pack",
         )  # fmt: skip
         if not isinstance(source, shown_file.ShownFile):
             st.download_button(
-                "Download labels.csv", partial(_labels, source), f"{name}-labels.csv", "text/csv",
+                worded("Download labels.csv"), partial(_labels, source), f"{name}-labels.csv", "text/csv",
                 disabled=not opened.names_systems, on_click="ignore", key="labels",
             )  # fmt: skip
-    report_page.section("" if opened.names_systems else f'<p class="c-soft">{BLIND}</p>')
+    report_page.section("" if opened.names_systems else f'<p class="c-soft">{worded(BLIND)}</p>')
     _methods(methods_paragraph(report, sources.facts_about("" if isinstance(source, shown_file.ShownFile) else name)))
     root = report.plan_root
-    plan = f" Root of the plan: <code>{escape(root)}</code>." if root else ""
+    plan = (" " + worded("Root of the plan: <code>{root}</code>.", root=escape(root))) if root else ""
     report_page.section(
-        f"<h2>To let others check it</h2><p>Labels have the sha256 <code>{escape(report.labels.verdicts_sha256)}"
-        f"</code>.{plan}</p><p>A bundle holds what a reviewer needs to compute every number again; a dataset what "
-        "others need to use the labels.</p>"
+        f"<h2>{worded('To let others check it')}</h2><p>"
+        + worded(
+            "Labels have the sha256 <code>{verdicts_sha256}</code>.{plan}",
+            verdicts_sha256=escape(report.labels.verdicts_sha256),
+            plan=plan,
+        )
+        + "</p><p>"
+        + worded(
+            "A bundle holds what a reviewer needs to compute every number again; a dataset what "
+            "others need to use the labels."
+        )
+        + "</p>"
     )
     if isinstance(source, Principal) and source.role == "admin":
         _to_check(source, name, tuple(asked), can_be_made=opened.names_systems)
@@ -69,8 +79,8 @@ def show(source: shown_file.Source) -> None:
 def _to_check(principal: Principal, name: str, presets: tuple[str, ...], *, can_be_made: bool) -> None:
     """Bundle and dataset, made while one waits and then there to be downloaded."""
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        license = st.text_input("License of a dataset", key="license", placeholder="CC-BY-4.0", width=200)
-        kinds = {"bundle": "Make the bundle", "dataset": "Make the dataset"}
+        license = st.text_input(worded("License of a dataset"), key="license", placeholder="CC-BY-4.0", width=200)
+        kinds = {"bundle": worded("Make the bundle"), "dataset": worded("Make the dataset")}
         for kind, label in kinds.items():
             if st.button(label, key=f"make_{kind}", disabled=not can_be_made):
                 st.session_state[MADE] = kind, _made(principal, name, kind, presets, license)
@@ -86,11 +96,11 @@ def _to_check(principal: Principal, name: str, presets: tuple[str, ...], *, can_
 
 def _made(principal: Principal, name: str, kind: str, presets: tuple[str, ...], license: str) -> bytes | str:
     """The archive, or why there is none."""
-    bar = st.progress(0.0, "Reading labels")
+    bar = st.progress(0.0, worded("Reading labels"))
     try:
         with reading(database()) as session:
             study_for(session, principal, "admin")
-        with TemporaryDirectory() as folder:
+        with speaking(), TemporaryDirectory() as folder:
             if kind == "bundle":
                 found = study_reports.shown_report(database(), principal)
                 export_files.write_bundle_of(found, Path(folder), presets, partial(_advance, bar), principal.rater_id)
@@ -113,10 +123,10 @@ def _advance(bar: DeltaGenerator, done: int, of: int, doing: str) -> None:
 def _methods(methods: Methods) -> None:
     sources = "".join(f"<li>{escape(source)}</li>" for source in page.sources_of(methods.markdown))
     asked = "".join(f"<li>{escape(sentence)}</li>" for sentence in methods.to_state)
-    fold = f'<details class="c-fold"><summary>Sources</summary><ul class="c-notes">{sources}</ul></details>'
-    report_page.section(f"<h2>Methods</h2>{page.methods_html(methods.markdown)}{fold if sources else ''}")
+    fold = f'<details class="c-fold"><summary>{worded("Sources")}</summary><ul class="c-notes">{sources}</ul></details>'
+    report_page.section(f"<h2>{worded('Methods')}</h2>{page.methods_html(methods.markdown)}{fold if sources else ''}")
     if asked:
-        report_page.section(f'<h2>Left for you to state</h2><ul class="c-notes">{asked}</ul>')
+        report_page.section(f'<h2>{worded("Left for you to state")}</h2><ul class="c-notes">{asked}</ul>')
 
 
 def _study(principal: Principal) -> str:

@@ -19,6 +19,7 @@ from exports.sheets.alone import alone
 from exports.tables import PEOPLE
 from exports.words.plan_words import percent, rounded
 from exports.words.sentences import price_words
+from plain.wording import worded
 
 
 def of_frontier(report: CalibrationReport) -> str:
@@ -29,12 +30,18 @@ def of_frontier(report: CalibrationReport) -> str:
         return ""
     best, cheap = max(priced, key=lambda one: one.agreement.value), min(priced, key=lambda one: one.cost_per_item)
     costs = {one.judge: usd(one.cost_per_item) for one in (best, cheap)}
-    what = "candidates" if any(one.judge.endswith(BOTH_ORDERS) for one in priced) else "judges"
-    first = f"Of {len(priced)} {what} with a price {best.judge} agrees most, {in_words(best.agreement)}"
+    what = worded("candidates" if any(one.judge.endswith(BOTH_ORDERS) for one in priced) else "judges")
+    first = worded(
+        "Of {priced} {what} with a price {judge} agrees most, {agreement}",
+        priced=len(priced), what=what, judge=best.judge, agreement=in_words(best.agreement),
+    )  # fmt: skip
     if best is cheap:
-        return f"{first}, and costs least, {costs[best.judge]}."
-    last = f"the cheapest, {cheap.judge}, agrees {in_words(cheap.agreement)} for {costs[cheap.judge]}"
-    return f"{first}, for {costs[best.judge]}; {last}."
+        return worded("{first}, and costs least, {costs}.", first=first, costs=costs[best.judge])
+    last = worded(
+        "the cheapest, {judge}, agrees {agreement} for {costs}",
+        judge=cheap.judge, agreement=in_words(cheap.agreement), costs=costs[cheap.judge],
+    )  # fmt: skip
+    return worded("{first}, for {costs}; {last}.", first=first, costs=costs[best.judge], last=last)
 
 
 def of_forest(figure: Figure | None) -> str:
@@ -45,11 +52,14 @@ def of_forest(figure: Figure | None) -> str:
         return ""
     last = min(first, key=_value)
     people = next((one for one in drawn if one.rater == PEOPLE and one.statistic == drawn[0].statistic), None)
-    said = f"{last.rater} agrees least with the annotators, {in_words(last)}"
+    said = worded("{rater} agrees least with the annotators, {last}", rater=last.rater, last=in_words(last))
     if people is None or not _known(people):
         return f"{said}."
     reach = sum(one.value >= people.value for one in first)
-    return f"{said}; {reach} of {len(first)} reach what annotators reach among themselves, {shown(people)[0]}."
+    return worded(
+        "{said}; {reach} of {first} reach what annotators reach among themselves, {people}.",
+        said=said, reach=reach, first=len(first), people=shown(people)[0],
+    )  # fmt: skip
 
 
 def of_pass_fail(report: CalibrationReport) -> str:
@@ -60,8 +70,13 @@ def of_pass_fail(report: CalibrationReport) -> str:
         return ""
     best = max(judges, key=_value)
     right, refused = (found[best.rater, f"true_{which}_rate"] for which in ("positive", "negative"))
-    first = f"Of {len(judges)} judges {best.rater}" if len(judges) > 1 else best.rater
-    return f"{first} finds {in_words(right)} of what people say passes, and {in_words(refused)} of what fails."
+    first = (
+        worded("Of {judges} judges {rater}", judges=len(judges), rater=best.rater) if len(judges) > 1 else best.rater
+    )
+    return worded(
+        "{first} finds {right} of what people say passes, and {refused} of what fails.",
+        first=first, right=in_words(right), refused=in_words(refused),
+    )  # fmt: skip
 
 
 def of_pass_rates(report: CalibrationReport) -> str:
@@ -74,9 +89,17 @@ def of_pass_rates(report: CalibrationReport) -> str:
     }
     if not {PASS_RATE, CORRECTED} <= set(known):
         return ""
-    alone, corrected = in_words(known[PASS_RATE]), f"{in_words(known[CORRECTED])} by its mean error (PPI++)"
-    rates = f"{in_words(known[ROGAN_GLADEN])} by its error rates and " if ROGAN_GLADEN in known else ""
-    return f"A share of {alone} passes by {judge} alone; without its errors {rates}{corrected}."
+    alone, corrected = (
+        in_words(known[PASS_RATE]),
+        worded("{known} by its mean error (PPI++)", known=in_words(known[CORRECTED])),
+    )
+    rates = (
+        worded("{known} by its error rates and ", known=in_words(known[ROGAN_GLADEN])) if ROGAN_GLADEN in known else ""
+    )
+    return worded(
+        "A share of {alone} passes by {judge} alone; without its errors {rates}{corrected}.",
+        alone=alone, judge=judge, rates=rates, corrected=corrected,
+    )  # fmt: skip
 
 
 def of_reliability(found: ReliabilityMap) -> str:
@@ -87,11 +110,19 @@ def of_reliability(found: ReliabilityMap) -> str:
         return ""
     ends = min(cells, key=lambda one: one.agreement.value), max(cells, key=lambda one: one.agreement.value)
     said = [
-        f"on {one.criterion}{'' if one.category == 'all' else f' in {one.category}'}, {shown(one.agreement)[0]} beside "
-        f"{shown(one.ceiling)[0]} of a left-out annotator"
+        worded(
+            "on {criterion}{more}, {agreement} beside {ceiling} of a left-out annotator",
+            criterion=one.criterion,
+            more="" if one.category == "all" else worded(" in {category}", category=one.category),
+            agreement=shown(one.agreement)[0],
+            ceiling=shown(one.ceiling)[0],
+        )
         for one in ends
     ]
-    return f"Over {len(cells):,} cells {found.judge} agrees least {said[0]}, and most {said[1]}."
+    return worded(
+        "Over {cells:,} cells {judge} agrees least {said}, and most {said2}.",
+        cells=len(cells), judge=found.judge, said=said[0], said2=said[1],
+    )  # fmt: skip
 
 
 def of_bias(report: CalibrationReport) -> str:
@@ -102,8 +133,11 @@ def of_bias(report: CalibrationReport) -> str:
     apart = sum(not effect.low <= 0 <= effect.high for _, effect in asked)
     one, effect = max(asked, key=lambda pair: abs(pair[1].value))
     largest = f"{in_words(effect)}: {one.title}, {one.rater}"
-    people = ", the annotators' among them," * any(one.bias.estimate.rater == PEOPLE for one, _ in asked)
-    return f"{apart} of {len(asked)} intervals{people} leave 0 out; the effect furthest from 0 is {largest}."
+    people = worded(", the annotators' among them,") * any(one.bias.estimate.rater == PEOPLE for one, _ in asked)
+    return worded(
+        "{apart} of {asked} intervals{people} leave 0 out; the effect furthest from 0 is {largest}.",
+        apart=apart, asked=len(asked), people=people, largest=largest,
+    )  # fmt: skip
 
 
 def of_confidence(report: CalibrationReport) -> str:
@@ -112,17 +146,22 @@ def of_confidence(report: CalibrationReport) -> str:
     if not rows:
         return ""
     first = rows[0]
-    low, high = (f"{in_words(first.points[at])} at {first.levels[at]}" for at in (0, -1))
-    return f"{first.rater} ({first.kind}) agrees with the annotators in {low}, its least sure, and {high}, its surest."
+    low, high = (
+        worded("{points} at {levels}", points=in_words(first.points[at]), levels=first.levels[at]) for at in (0, -1)
+    )
+    return worded(
+        "{rater} ({kind}) agrees with the annotators in {low}, its least sure, and {high}, its surest.",
+        rater=first.rater, kind=first.kind, low=low, high=high,
+    )  # fmt: skip
 
 
 def of_alone(report: CalibrationReport) -> str:
     """How much the judge that may decide most decides, and the price of that."""
     rows = [one for one in alone(report) if one.decided]
     if not rows:
-        return "No judge is shown to err seldom enough on any share of the items." if alone(report) else ""
+        return worded("No judge is shown to err seldom enough on any share of the items.") if alone(report) else ""
     most = max(rows, key=lambda one: one.decided.share.value if one.decided else 0.0)
-    return f"{most.judge} decides most. {price_words(most)}."
+    return worded("{judge} decides most. {price_words}.", judge=most.judge, price_words=price_words(most))
 
 
 def of_ranking(report: CalibrationReport, judge: str) -> str:
@@ -131,30 +170,49 @@ def of_ranking(report: CalibrationReport, judge: str) -> str:
     if people is None:
         return ""
     order = ranking.by_people(people)
-    said = [f"{name} {word} with {in_words(people.estimates[name])}"
-            for name, word in ((order[0], "leads"), (order[-1], "is last"))]  # fmt: skip
+    said = [worded("{name} {word} with {estimates}", name=name, word=word, estimates=in_words(people.estimates[name]))
+            for name, word in ((order[0], worded("leads")), (order[-1], worded("is last")))]  # fmt: skip
     top = ranking.by_people(alone)[0] if alone else ""
-    also = f"; by {judge} alone {top} leads with {in_words(alone.estimates[top])}" if alone else ""
-    return f"By people {said[0]} of its comparisons won, and {said[1]}{also}."
+    leads = "; by {judge} alone {top} leads with {estimates}"
+    also = worded(leads, judge=judge, top=top, estimates=in_words(alone.estimates[top])) if alone else ""
+    return worded("By people {said} of its comparisons won, and {said2}{also}.", said=said[0], said2=said[1], also=also)
 
 
 def of_plan(found: study_plan.StudyPlan, goals: study_plan.Goals) -> str:
     """Topics for the interval that is wanted, and what another number would give."""
     needed = next(one.needed.clusters for one in found.aims if one.aim == "interval")
-    topics = "no known number of topics brings" if needed is None else f"{needed:,} topics bring"
-    first = f"With an ICC of {rounded(found.icc, 2)}, {topics} the interval to ±{100 * goals.half_width:g} points"
-    return f"{first}; {found.at.topics:,} give ±{100 * found.at.half_width:.2g} points." if found.at else f"{first}."
+    topics = (
+        worded("no known number of topics brings")
+        if needed is None
+        else worded("{needed:,} topics bring", needed=needed)
+    )
+    first = worded(
+        "With an ICC of {icc}, {topics} the interval to ±{half_width:g} points",
+        icc=rounded(found.icc, 2), topics=topics, half_width=100 * goals.half_width,
+    )  # fmt: skip
+    return (
+        worded(
+            "{first}; {topics:,} give ±{half_width:.2g} points.",
+            first=first,
+            topics=found.at.topics,
+            half_width=100 * found.at.half_width,
+        )
+        if found.at
+        else f"{first}."
+    )
 
 
 def of_draw(found: study_plan.StudyPlan, goals: study_plan.Goals) -> str:
     """How many topics drawn do for how many at random."""
     interval = next(one for one in found.aims if one.aim == "interval")
     if interval.drawn is None:
-        return "For the interval that is wanted, topics drawn where they say most are not known to be worth more."
-    return (
-        f"±{100 * goals.half_width:g} points take {interval.needed.clusters:,} topics at random and "
-        f"{interval.drawn.topics:,} drawn where they say most."
-    )
+        return worded(
+            "For the interval that is wanted, topics drawn where they say most are not known to be worth more."
+        )
+    return worded(
+        "±{half_width:g} points take {clusters:,} topics at random and {topics:,} drawn where they say most.",
+        half_width=100 * goals.half_width, clusters=interval.needed.clusters, topics=interval.drawn.topics,
+    )  # fmt: skip
 
 
 def of_steps(found: agreement_so_far.AgreementSoFar, cluster: str) -> str:
@@ -163,17 +221,19 @@ def of_steps(found: agreement_so_far.AgreementSoFar, cluster: str) -> str:
     if len(steps) < 2:
         return ""
     first, last = steps[0], steps[-1]
-    return (
-        f"After {last.clusters:,} {cluster}s two annotators give the same answer in {in_words(last)} of cases; after "
-        f"{first.clusters:,} it was {shown(first)[0]}."
-    )
+    return worded(
+        "After {clusters:,} {cluster}s two annotators give the same answer in {last} of cases; "
+        "after {clusters2:,} it was {first}.",
+        clusters=last.clusters, cluster=worded(cluster), last=in_words(last), clusters2=first.clusters,
+        first=shown(first)[0],
+    )  # fmt: skip
 
 
 def of_work(found: Sequence[AnnotatorQuality]) -> str:
     """Who agrees least and most with the others, and the range of winners on the left."""
     agree, left = _range((one.rater, one.agreement) for one in found), _range((one.rater, one.left) for one in found)
-    said = [f"agreement with the others {agree}"] * bool(agree)
-    said += [f"the share of winners taken on the left {left}"] * bool(left)
+    said = [worded("agreement with the others {agree}", agree=agree)] * bool(agree)
+    said += [worded("the share of winners taken on the left {left}", left=left)] * bool(left)
     text = "; ".join(said)
     return f"{text[0].upper()}{text[1:]}." if text else ""
 
@@ -185,10 +245,19 @@ def of_speed(found: Sequence[AnnotatorQuality]) -> str:
         return ""
     fast, slow = min(rows, key=lambda one: one.minutes.value), max(rows, key=lambda one: one.minutes.value)
     said = [
-        f"{one.rater} takes {rounded(one.minutes.value, 1)} minutes an item and agrees {shown(one.agreement)[0]}"
+        worded(
+            "{rater} takes {value} minutes an item and agrees {agreement}",
+            rater=one.rater,
+            value=rounded(one.minutes.value, 1),
+            agreement=shown(one.agreement)[0],
+        )
         for one in (fast, slow)
     ]
-    return f"The fastest, {said[0]}; the slowest, {said[1]}." if len(rows) > 1 else f"{said[0]}."
+    return (
+        worded("The fastest, {said}; the slowest, {said2}.", said=said[0], said2=said[1])
+        if len(rows) > 1
+        else f"{said[0]}."
+    )
 
 
 def _range(named: Iterable[tuple[str, Estimate]]) -> str:
@@ -196,9 +265,12 @@ def _range(named: Iterable[tuple[str, Estimate]]) -> str:
     if not known:
         return ""
     if len(known) == 1:
-        return f"is {percent(known[0][1])} ({known[0][0]})"
+        return worded("is {known} ({known2})", known=percent(known[0][1]), known2=known[0][0])
     low, high = (end(known, key=lambda pair: pair[1]) for end in (min, max))
-    return f"runs from {percent(low[1])} ({low[0]}) to {percent(high[1])} ({high[0]})"
+    return worded(
+        "runs from {low} ({low2}) to {high} ({high2})",
+        low=percent(low[1]), low2=low[0], high=percent(high[1]), high2=high[0],
+    )  # fmt: skip
 
 
 def _known(one: Estimate) -> bool:

@@ -14,6 +14,7 @@ from exports.sheets import systems, topics
 from exports.sheets.ranking import CORRECTED, STRENGTH, WIN_RATE, by_people, judge_shown, placing, ranking_table
 from exports.sheets.systems import said
 from exports.tables import PEOPLE, Column, Table
+from plain.wording import worded
 
 NOTHING = "No system can be ranked: that takes pairs of reports whose systems are known, and people's verdicts on them."
 MASKED = "Systems are numbered, not named, until the study is closed or revealed."
@@ -29,22 +30,25 @@ ALIKE = (
 
 def show(source: Source) -> None:
     """Side by side, for the judge that is chosen here."""
-    opened = open_report(source, "No ranking to show yet")
+    opened = open_report(source, worded("No ranking to show yet"))
     if opened is None:
         return
     report = opened.report
     if placing(report, WIN_RATE, PEOPLE) is None:
-        answer(best_by_measure(report) or NOTHING, "" if opened.names_systems else MASKED)
+        answer(best_by_measure(report) or worded(NOTHING), "" if opened.names_systems else worded(MASKED))
         _by_measures(report)
         warnings_and_making(report, "Ranking")
         return
-    answer(sentence(report), "" if opened.names_systems else MASKED)
+    answer(sentence(report), "" if opened.names_systems else worded(MASKED))
     judge = _judge(report)
     tables_and_figures.plot(ranking_figure(report, judge=judge), "ranking", plot_words.of_ranking(report, judge))
     table = ranking_table(report, judge)
     if table is not None:
         tables_and_figures.sortable(table, report, "systems")
-    section(f"<h2>How firm the first place is</h2>{tables_and_figures.table_html(firmness(report, judge), report)}")
+    section(
+        f"<h2>{worded('How firm the first place is')}</h2>"
+        f"{tables_and_figures.table_html(firmness(report, judge), report)}"
+    )
     alike = orders(report)
     if alike.rows:
         tables_and_figures.sortable(alike, report, "orders")
@@ -59,13 +63,16 @@ def sentence(report: CalibrationReport) -> str:
     """Who is first by people, how far, and how firmly."""
     people = placing(report, WIN_RATE, PEOPLE)
     if people is None:
-        return NOTHING
+        return worded(NOTHING)
     first = by_people(people)[0]
     value, interval = shown(people.estimates[first])
     firm = "" if math.isnan(people.keeps_first) else (
-        f", and stays first in {_percent(people.keeps_first)} of resamples of whole clusters"
+        worded(", and stays first in {percent} of resamples of whole clusters", percent=_percent(people.keeps_first))
     )  # fmt: skip
-    return f"By people {first} is first: it wins {f'{value} {interval}'.strip()} of its comparisons{firm}."
+    return worded(
+        "By people {first} is first: it wins {value} of its comparisons{firm}.",
+        first=first, value=f"{value} {interval}".strip(), firm=firm,
+    )  # fmt: skip
 
 
 def best_by_measure(report: CalibrationReport) -> str:
@@ -75,7 +82,10 @@ def best_by_measure(report: CalibrationReport) -> str:
         return ""
     first, measure = table.rows[0], table.columns[1].title
     value, interval = shown(first[1])
-    return f"{first[0]} has the highest {measure}: {f'{value} {interval}'.strip()}."
+    return worded(
+        "{first} has the highest {measure}: {value}.",
+        first=first[0], measure=measure, value=f"{value} {interval}".strip(),
+    )  # fmt: skip
 
 
 def _by_measures(report: CalibrationReport) -> None:
@@ -88,11 +98,12 @@ def _by_measures(report: CalibrationReport) -> None:
 
 def firmness(report: CalibrationReport, judge: str) -> Table:
     """The first system of each order, and how often it is first again when whole clusters are drawn anew."""
+    wins, strengths = worded("win rates"), worded("Bradley–Terry strengths")
+    alone = worded("{judge} alone", judge=judge)
     asked = (
-        ("people", "win rates", WIN_RATE, PEOPLE), ("people", "Bradley–Terry strengths", STRENGTH, PEOPLE),
-        (f"{judge} alone", "win rates", WIN_RATE, judge),
-        (f"{judge} alone", "Bradley–Terry strengths", STRENGTH, judge),
-        (f"{judge}, corrected by people", "win rates", CORRECTED, judge),
+        (worded("people"), wins, WIN_RATE, PEOPLE), (worded("people"), strengths, STRENGTH, PEOPLE),
+        (alone, wins, WIN_RATE, judge), (alone, strengths, STRENGTH, judge),
+        (worded("{judge}, corrected by people", judge=judge), wins, CORRECTED, judge),
     )  # fmt: skip
     rows: list[tuple[Cell, ...]] = []
     for by, made_of, statistic, rater in asked:
@@ -108,7 +119,7 @@ def orders(report: CalibrationReport) -> Table:
     """Kendall's tau-b of every two raters' orders of the systems."""
     taus = [estimate for estimate in report.estimates if estimate.statistic == "kendall_tau_b_systems"]
     rows: list[tuple[Cell, ...]] = [(said(tau.rater), said(tau.reference), tau, tau.n, tau.clusters) for tau in taus]
-    note = (
+    note = worded(
         "1: the same order; 0: none in common; −1: reversed. Few systems make it coarse, and a bias can leave it at 1."
     )
     return Table("orders", "Whether raters order the systems alike", ALIKE, tuple(rows), (note,) if rows else ())
@@ -121,7 +132,7 @@ def _judge(report: CalibrationReport) -> str:
         return ""
     first = judge_shown(report)
     index = judges.index(first) if first in judges else 0
-    return str(st.selectbox("Judge", judges, index=index, key="ranking_by", width=280))
+    return str(st.selectbox(worded("Judge"), judges, index=index, key="ranking_by", width=280))
 
 
 def _percent(share: float) -> str:

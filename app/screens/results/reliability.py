@@ -13,6 +13,7 @@ from calibration.agreement.reliability_map import Cell, ReliabilityMap
 from exports.cells import shown
 from exports.plots.value_maps import reliability
 from exports.tables import Column, Table
+from plain.wording import worded
 
 NOBODY = "Nothing to compare yet: that takes a judge, and two annotators who answered the same questions."
 COLUMNS = (
@@ -29,19 +30,19 @@ READING = (
 
 def show(source: Source) -> None:
     """The map of the judge that is chosen here."""
-    opened = report_page.open_report(source, "No map to show yet")
+    opened = report_page.open_report(source, worded("No map to show yet"))
     if opened is None:
         return
     report = opened.report
     judges = candidates(report)
     if not judges:
-        report_page.answer(NOBODY)
+        report_page.answer(worded(NOBODY))
         report_page.warnings_and_making(report, "Reliability")
         return
     foremost = report.choice.foremost if report.choice else None
     first = foremost.judge if foremost else judges[0]
     head = st.container()
-    judge = st.selectbox("Judge", judges, index=judges.index(first), key="reliability_of", width=280)
+    judge = st.selectbox(worded("Judge"), judges, index=judges.index(first), key="reliability_of", width=280)
     try:
         kept = waiting.computed("map", source, opened.version, judge, doing="Looking at each criterion and category")
         if kept is None:
@@ -71,21 +72,27 @@ def sentence(mapped: ReliabilityMap) -> str:
     inner = [cell for cell in cells if cell.criterion != "all" and (cell.category != "all" or not mapped.categories)]
     sure = [cell for cell in inner if not math.isnan(cell.gap.low)] or inner
     if not sure:
-        return NOBODY
+        return worded(NOBODY)
     worst = max(sure, key=lambda cell: cell.gap.value)
-    place = worst.criterion if worst.category == "all" else f"{worst.criterion} in {worst.category}"
+    place = (
+        worst.criterion
+        if worst.category == "all"
+        else worded("{criterion} in {category}", criterion=worst.criterion, category=worst.category)
+    )
     judge, person = shown(worst.agreement)[0], shown(worst.ceiling)[0]
     if worst.gap.value <= 0:
-        return (
-            f"In none of {len(sure):,} cells with a value is {mapped.judge} behind a left-out annotator; closest on "
-            f"{place}, {judge} against {person}."
-        )
+        return worded(
+            "In none of {sure:,} cells with a value is {judge} behind a left-out annotator; closest "
+            "on {place}, {judge2} against {person}.",
+            sure=len(sure), judge=mapped.judge, place=place, judge2=judge, person=person,
+        )  # fmt: skip
     gap = " ".join(filter(None, shown(worst.gap)))
-    thin = "; no cell has the clusters that an interval takes" if math.isnan(worst.gap.low) else ""
-    return (
-        f"{mapped.judge} is furthest behind a left-out annotator on {place}: {judge} against {person}, a gap of {gap}, "
-        f"the largest of {len(sure):,}{thin}."
-    )
+    thin = worded("; no cell has the clusters that an interval takes") if math.isnan(worst.gap.low) else ""
+    return worded(
+        "{judge} is furthest behind a left-out annotator on {place}: {judge2} against {person}, "
+        "a gap of {gap}, the largest of {sure:,}{thin}.",
+        judge=mapped.judge, place=place, judge2=judge, person=person, gap=gap, sure=len(sure), thin=thin,
+    )  # fmt: skip
 
 
 def known(mapped: ReliabilityMap) -> Sequence[Cell]:
@@ -99,4 +106,4 @@ def cells_table(mapped: ReliabilityMap) -> Table:
         (cell.criterion, cell.category, cell.agreement, cell.ceiling, cell.gap, cell.gap.n, cell.gap.clusters)
         for cell in known(mapped)
     )
-    return Table("cells", f"{mapped.judge} by criterion and category", COLUMNS, rows, READING)
+    return Table("cells", worded("{judge} by criterion and category", judge=mapped.judge), COLUMNS, rows, READING)

@@ -18,14 +18,18 @@ from calibration.results import CalibrationReport, Estimate
 from calibration.systems.aggregates import AGGREGATE
 from calibration.table.verdicts import BOTH_ORDERS, ONE_LABEL, SYSTEM_PAIR
 from exports import cells, figures, forms, tables
+from plain.wording import worded
 
 
 def table_html(table: tables.Table, report: CalibrationReport, chosen: str = "") -> str:
     """The table with its links, and how to read it folded below. `chosen`: the first cell of the row to mark."""
-    notes = "".join(f"<li>{escape(note)}</li>" for note in table.notes)
-    grid = forms.as_html(replace(table, notes=()), partial(behind, report=report), chosen=chosen)
+    notes = "".join(f"<li>{escape(worded(note))}</li>" for note in table.notes)
+    heads = tuple(replace(column, title=worded(column.title)) for column in table.columns)
+    bare = replace(table, title=worded(table.title), columns=heads, notes=())
+    grid = forms.as_html(bare, partial(behind, report=report), chosen=chosen)
     fold = (
-        f'<details class="c-fold"><summary>How to read this table</summary><ul class="c-notes">{notes}</ul></details>'
+        f'<details class="c-fold"><summary>{worded("How to read this table")}</summary>'
+        f'<ul class="c-notes">{notes}</ul></details>'
     )
     return grid + (fold if notes else "")
 
@@ -35,21 +39,21 @@ def sortable(table: tables.Table, report: CalibrationReport, key: str, chosen: s
 
     `key`: of its controls. `chosen`: as of `table_html`.
     """
-    section(f"<h2>{escape(table.title)}</h2>")
+    section(f"<h2>{escape(worded(table.title))}</h2>")
     places, by = range(len(table.columns)), None
     if len(table.rows) > 1:
         with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
             by = st.selectbox(
-                "Sort by", places, index=None, format_func=partial(_title, table), placeholder="As listed",
-                key=f"{key}_by", width=280,
+                worded("Sort by"), places, index=None, format_func=partial(_title, table), key=f"{key}_by", width=280,
+                placeholder=worded("As listed"),
             )  # fmt: skip
-            falling = st.toggle("Largest first", key=f"{key}_falling", disabled=by is None)
+            falling = st.toggle(worded("Largest first"), key=f"{key}_falling", disabled=by is None)
     section(table_html(table if by is None else in_order(table, by, falling=falling), report, chosen))
 
 
 def _title(table: tables.Table, place: int) -> str:
     """Of a column; one that shares its title is of what is before it."""
-    titles = [column.title for column in table.columns]
+    titles = [worded(column.title) for column in table.columns]
     return titles[place] if titles.count(titles[place]) == 1 else f"{titles[place]}: {titles[place - 1]}"
 
 
@@ -152,8 +156,8 @@ def plot_files(figure: figures.Figure, key: str) -> None:
     with st.container(horizontal=True, gap="medium", key=f"files_of_{key}"):
         for form, mime in MIME.items():
             st.download_button(
-                f"Download {form.upper()}", partial(figures.as_bytes, figure, form), f"{figure.name}.{form}", mime,
-                key=f"{key}_{form}", type="tertiary", on_click="ignore",
+                worded("Download {form}", form=form.upper()), partial(figures.as_bytes, figure, form),
+                f"{figure.name}.{form}", mime, key=f"{key}_{form}", type="tertiary", on_click="ignore",
             )  # fmt: skip
 
 
@@ -173,5 +177,6 @@ def plot_html(figure: figures.Figure | None, shows: str) -> str:
         f'style="width: {width}px; min-width: {round(SMALLEST * width)}px">'
     )
     name = escape(figure.name.replace("_", " "))  # a landmark is told from the next by its name
-    scrolls = f'<div class="c-scroll" tabindex="0" role="region" aria-label="Figure: {name}">{drawn}</div>'
+    label = worded("Figure: {name}", name=name)
+    scrolls = f'<div class="c-scroll" tabindex="0" role="region" aria-label="{label}">{drawn}</div>'
     return f'<figure class="c-plot"><p>{escape(shows)}</p>{scrolls}<figcaption>{caption}</figcaption></figure>'

@@ -1,0 +1,85 @@
+"""Sentences in the language of whoever reads them, by GNU gettext: the English sentence is the key.
+
+Catalogues are the `.po` files of a language's folder in `catalogues`; what they lack stays English. Nothing that is
+kept, computed or exported may depend on the language that is set: `spoken` sets English for it.
+"""
+
+import gettext
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
+from pathlib import Path
+
+from plain.counting import counted
+
+ENGLISH = "en"
+FOLDER = Path(__file__).parent / "catalogues"
+LANGUAGES = {ENGLISH: "English", "zh_CN": "简体中文"}
+COUNTED = "counted"  # the context of a noun that stands behind its number, with the measure word that it takes
+_language: ContextVar[str] = ContextVar("language", default=ENGLISH)
+
+
+def worded(sentence: str, /, **fields: object) -> str:
+    """The sentence in the language that is set, its {fields} filled in; without fields as it stands."""
+    told = sentence if _language.get() == ENGLISH else catalogue(_language.get()).gettext(sentence) if sentence else ""
+    return told.format(**fields) if fields else told
+
+
+def worded_of(n: int, one: str, other: str, /, **fields: object) -> str:
+    """The same, in the form that `n` things take; {n} is that number."""
+    spoken_in = None if _language.get() == ENGLISH else catalogue(_language.get())
+    told = spoken_in.ngettext(one, other, n) if spoken_in else one if n == 1 else other
+    return told.format(n=n, **fields)
+
+
+def several(count: int, thing: str) -> str:
+    """`1 topic`, `2,400 topics`, `2,400 个主题`."""
+    noun = thing if _language.get() == ENGLISH else catalogue(_language.get()).pgettext(COUNTED, thing)
+    return counted(count, thing) if noun == thing else f"{count:,} {noun}"
+
+
+def set_language(language: str) -> None:
+    """Say what follows in this thread in one of `LANGUAGES`."""
+    _language.set(language if language in LANGUAGES else ENGLISH)
+
+
+def spoken() -> str:
+    """The language that is set."""
+    return _language.get()
+
+
+@contextmanager
+def speaking(language: str = ENGLISH) -> Iterator[None]:
+    """Inside the block this language is set."""
+    before = _language.set(language)
+    try:
+        yield
+    finally:
+        _language.reset(before)
+
+
+def nearest(tag: str) -> str:
+    """One of `LANGUAGES` for a browser's tag, be it of another region; English where there is none."""
+    asked = tag.replace("_", "-").partition("-")[0].lower()
+    return next((own for own in LANGUAGES if own.partition("_")[0] == asked), ENGLISH)
+
+
+@lru_cache
+def catalogue(language: str) -> gettext.GNUTranslations:
+    """What is worded in this language, of all its files."""
+    from babel.messages import mofile, pofile  # not for who reads English
+
+    found = None
+    for path in sorted((FOLDER / language).glob("*.po")):
+        with path.open("rb") as file, io.BytesIO() as compiled:
+            mofile.write_mo(compiled, pofile.read_po(file, language))
+            compiled.seek(0)
+            read = gettext.GNUTranslations(compiled)
+        if found is None:
+            found = read
+        else:
+            found.add_fallback(read)
+    assert found is not None, f"{language} has a folder"
+    return found

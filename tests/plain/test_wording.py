@@ -1,0 +1,140 @@
+"""Evaluators' pages in another language: every sentence is in its catalogue, with its fields, and none is left over."""
+
+from __future__ import annotations
+
+import ast
+import re
+import string
+import threading
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from plain import wording
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted(path for folder in ("app", "exports", "calibration", "plain") for path in (ROOT / folder).rglob("*.py"))
+OTHERS = [language for language in wording.LANGUAGES if language != wording.ENGLISH]
+
+
+@cache
+def catalogue(language: str) -> dict[tuple[str, str], list[str]]:
+    """(Context, English) -> what is said of it, every form."""
+    from babel.messages import pofile
+
+    told: dict[tuple[str, str], list[str]] = {}
+    for path in sorted((wording.FOLDER / language).glob("*.po")):
+        with path.open("rb") as file:
+            for one in pofile.read_po(file, language):
+                ids = one.id if isinstance(one.id, tuple) else (one.id,)
+                for key in filter(None, ids):
+                    assert (one.context or "", key) not in told, f"{path.name} says twice: {key}"
+                    told[one.context or "", key] = [one.string] if isinstance(one.string, str) else [*one.string]
+    return told
+
+
+@cache
+def trees() -> list[tuple[Path, ast.Module]]:
+    return [(path, ast.parse(path.read_text("utf-8"))) for path in FILES]
+
+
+def called(node: ast.AST) -> str:
+    if not isinstance(node, ast.Call):
+        return ""
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def texts(node: ast.AST) -> Iterator[str]:
+    """The strings that an argument may be: one, one of two, or what a constant of this file holds."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.IfExp):
+        yield from texts(node.body)
+        yield from texts(node.orelse)
+
+
+def constants(tree: ast.Module) -> dict[str, list[str]]:
+    """Name -> strings of what is set beside the functions; of a mapping its values."""
+    found: dict[str, list[str]] = {}
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            parts = node.value.values if isinstance(node.value, ast.Dict) else [node.value]
+            found[node.targets[0].id] = [text for part in parts for text in texts(part)]
+    return found
+
+
+def asked() -> Iterator[tuple[Path, str, str, set[str]]]:
+    """File, context, English sentence and the names that are filled in, of every call that the source makes."""
+    for path, tree in trees():
+        known = constants(tree)
+        for node in ast.walk(tree):
+            name = called(node)
+            if not isinstance(node, ast.Call) or name not in ("worded", "worded_of", "several", "table", "_page"):
+                continue
+            fields = {word.arg for word in node.keywords if word.arg} | ({"n"} if name == "worded_of" else set())
+            heads = node.args[1].elts if name == "table" and isinstance(node.args[1], ast.Tuple) else []
+            first = {"worded": node.args[:1], "worded_of": node.args[1:3], "several": node.args[1:2],
+                     "table": [node.args[0], *heads], "_page": node.args[:1]}[name]  # fmt: skip
+            for argument in first:
+                whose = argument.value if isinstance(argument, ast.Subscript) else argument
+                keys = [*texts(argument), *(known.get(whose.id, []) if isinstance(whose, ast.Name) else [])]
+                yield from ((path, wording.COUNTED if name == "several" else "", key, fields) for key in keys)
+
+
+def fields_of(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_every_sentence_is_translated_with_the_fields_that_its_call_fills_in(language: str) -> None:
+    told, seen = catalogue(language), 0
+    for path, context, key, fields in asked():
+        if not re.search("[A-Za-z]{2}", re.sub(r"\{[^}]*\}", "", key)):
+            continue  # signs and numbers
+        seen += 1
+        where = f"{path.relative_to(ROOT)}: {key!r}"
+        assert (context, key) in told, f"no {language} for {where}"
+        for form in told[context, key]:
+            assert form, f"empty in {language}: {where}"
+            if fields:
+                assert fields_of(form) <= fields, f"a field that no one fills in: {where}"
+                assert fields_of(form) == fields_of(key) or context == wording.COUNTED, where
+    assert seen > 150, "the walk found too few sentences to mean anything"
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_no_catalogue_says_what_no_source_asks_for(language: str) -> None:
+    written = {node.value for _, tree in trees() for node in ast.walk(tree)
+               if isinstance(node, ast.Constant) and isinstance(node.value, str)}  # fmt: skip
+    assert [key for _, key in catalogue(language) if key not in written] == []
+
+
+def test_a_sentence_is_english_where_nothing_is_set_and_in_a_thread_of_its_own() -> None:
+    heard: list[str] = []
+    with wording.speaking("zh_CN"):
+        assert wording.worded("Next") == "下一页"
+        assert wording.worded("nobody wrote {this}", this=3) == "nobody wrote 3"
+        assert (wording.several(2400, "topic"), wording.several(2, "no such thing")) == (
+            "2,400 个主题",
+            "2 no such things",
+        )
+        other = threading.Thread(target=lambda: heard.append(wording.worded("Next")))
+        other.start()
+        other.join()
+        with wording.speaking():
+            heard.append(wording.worded("Next"))
+    assert heard == ["Next", "Next"]
+    assert wording.worded("") == ""
+    assert (wording.worded_of(1, "{n} day", "{n} days"), wording.worded_of(2, "{n} day", "{n} days")) == (
+        "1 day",
+        "2 days",
+    )
+
+
+@pytest.mark.parametrize(
+    ("tag", "language"), [("zh-CN", "zh_CN"), ("zh-Hans-SG", "zh_CN"), ("zh", "zh_CN"), ("de-DE", "en"), ("", "en")]
+)
+def test_a_browser_gets_the_language_that_is_nearest(tag: str, language: str) -> None:
+    assert wording.nearest(tag) == language

@@ -1,10 +1,11 @@
 """A study as its protocol made it: found, begun, brought to a changed protocol, and its audit trail."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any, TypeVar
 from unicodedata import category
 
-from sqlalchemy import func, orm, select
+from sqlalchemy import bindparam, func, orm, select
 
 from annotation.canonical.form import Layout
 from annotation.errors import AnnotationError
@@ -20,6 +21,28 @@ OWNER_ACTS = (
     "init", "protocol", "status", "reveal", "import", "import_probes", "import_gold", "pairs", "resolve_flag",
     "edit_text", "restore_passage", "exclude_report", "void_work",
 )  # fmt: skip
+
+BUILT = 64  # protocols of studies whose statements are kept
+T = TypeVar("T")
+
+
+def built_once(build: Callable[[Study], T]) -> Callable[[Study], T]:
+    """Keep the statement that `build` makes of a study, for as long as its protocol is the same.
+
+    To build one takes longer than to run it; what differs from one use to the next is a bound parameter.
+    """
+    kept: dict[tuple[int, str], T] = {}
+
+    @wraps(build)
+    def statement(study: Study) -> T:
+        key = study.id, study.protocol_sha256
+        if key not in kept:
+            if len(kept) >= BUILT:
+                kept.clear()
+            kept[key] = build(study)
+        return kept[key]
+
+    return statement
 
 
 def protocol_of(study: Study) -> Protocol:
@@ -129,14 +152,21 @@ def _has_reports(session: orm.Session, study: Study) -> bool:
     return session.scalar(select(Report.id).where(Report.study_id == study.id).limit(1)) is not None
 
 
+ASKED_NOW = (
+    select(Criterion)
+    .where(
+        Criterion.study_id == bindparam("study"),
+        Criterion.retired_at.is_(None),
+        Criterion.topic_id.is_(None) | (Criterion.topic_id == bindparam("topic")),
+    )
+    .order_by(Criterion.position)
+)
+PERSON = select(Rater.id).where(Rater.id == bindparam("rater")).with_for_update(key_share=True)
+
+
 def criteria_of(session: orm.Session, study: Study, topic_id: int | None = None) -> list[Criterion]:
     """The questions asked now, in page order: the protocol's, or the topic's where they come with each topic."""
-    rows = select(Criterion).where(Criterion.study_id == study.id, Criterion.retired_at.is_(None))
-    return list(
-        session.scalars(
-            rows.where((Criterion.topic_id.is_(None)) | (Criterion.topic_id == topic_id)).order_by(Criterion.position)
-        )
-    )
+    return list(session.scalars(ASKED_NOW, {"study": study.id, "topic": topic_id}))
 
 
 def codes_by_topic(session: orm.Session, study: Study, topics: Iterable[int]) -> dict[int, list[str]]:
@@ -220,7 +250,7 @@ def words_sha256(label: str, text: str) -> str:
 # for it. SQLite has one writer at a time anyway.
 def hold_person(session: orm.Session, rater_id: int) -> None:
     """One person's two tabs, or their admin, go one after the other from here on."""
-    session.execute(select(Rater.id).where(Rater.id == rater_id).with_for_update(key_share=True))
+    session.execute(PERSON, {"rater": rater_id})
 
 
 def hold_study(session: orm.Session, study: Study) -> None:

@@ -85,36 +85,47 @@ class Annotator:
         self.headers = {"Cookie": f"calipers={cookie}", "Origin": address, "X-Calipers-Token": csrf_token(cookie)}
         self.draw = random.Random(cookie)
         self.page: dict[str, Any] = {}
+        self.revs: dict[str, int] = {}  # of the answers to this page
         self.ends = math.inf
 
-    async def open(self, wait: float) -> None:
-        """Come within `wait` seconds, take an item and read it."""
+    async def open(self, wait: float, *, amid: bool = False) -> None:
+        """Come within `wait` seconds, take an item and read it.
+
+        `amid`: answer some of its questions in one request, as many as chance says: then not all of a crowd begin an
+        item at once and hand it in together.
+        """
         await asyncio.sleep(self.draw.uniform(0, wait))
         started = time.monotonic()
-        await self._read((await self._ask("/api/take", {})).get("next"), started)
+        await self._read(await self._ask("/api/take", {}), started)
+        if amid and self.page:
+            codes = [criterion["id"] for criterion in self.page["criteria"]]
+            entries = [answer(self.page, code, self.draw) for code in codes[: self.draw.randrange(len(codes))]]
+            acks = (await self._ask("/api/labels", {"entries": entries})).get("acks", [])
+            self.tally.acked |= {ack["client_uuid"] for ack in acks}
+            self.revs = {entry["criterion"]: ack["rev"] for entry, ack in zip(entries, acks, strict=True)}
 
     async def work(self, pause: float, ends: float) -> None:
         """Answer and submit, a label every `pause` seconds, until `ends` or nothing is left."""
         self.ends = ends
         while page := self.page:
-            revs: dict[str, int] = {}
-            for code in (criterion["id"] for criterion in page["criteria"]):
+            for code in (one["id"] for one in page["criteria"] if one["id"] not in self.revs):
                 await asyncio.sleep(self.draw.uniform(0.5, 1.5) * pause)
                 if time.monotonic() > self.ends:
                     return
-                revs |= await self.save(answer(page, code, self.draw))
+                self.revs |= await self.save(answer(page, code, self.draw))
             started = time.monotonic()
-            submit = {"aid": page["aid"], "page": page["page"], "outcome": "submit", "revs": revs}
+            submit = {"aid": page["aid"], "page": page["page"], "outcome": "submit", "revs": self.revs}
             reply = await self._ask("/api/submit", submit | {"client_uuid": uuid.uuid4().hex})
             if "next" in reply:
                 self.tally.handed_in.add(page["aid"])
-            await self._read(reply.get("next"), started)
+            await self._read(reply, started)
 
-    async def _read(self, aid: str | None, started: float) -> None:
-        self.page = {}
-        if aid is None:
+    async def _read(self, reply: dict[str, Any], started: float) -> None:
+        """The page of the item that `reply` names, which comes with the reply to a hand-in."""
+        self.page, self.revs = {}, {}
+        if reply.get("next") is None:
             return
-        self.page = await self._ask(f"/api/assignment/{aid}")
+        self.page = reply.get("item") or await self._ask(f"/api/assignment/{reply['next']}")
         self.tally.nexts.append(1e3 * (time.monotonic() - started))
 
     async def save(self, entry: dict[str, Any]) -> dict[str, int]:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Row, orm, select
+from sqlalchemy import Row, Select, orm, select
 
 from annotation.designs import pairing, sides_and_orders
 from annotation.items.twins import once_a_page, twin_item
-from annotation.open_work.quotas import may_be_shown
-from annotation.studies import audit, protocol_of
+from annotation.open_work.quotas import RATER, may_be_shown
+from annotation.studies import audit, built_once, protocol_of
 from db import connect, types
 from db.tables import LIVE, Assignment, Item, Study
 from plain.hashes import identity_digest
@@ -100,21 +100,17 @@ def waits_until(session: orm.Session, study: Study, rater_id: int) -> datetime |
 
 def own_so_far(session: orm.Session, study: Study, rater_id: int) -> Own:
     """What this person had so far: one query."""
-    rows = connect.rows_of(
-        session,
-        select(*HAD)
-        .where(
-            Assignment.study_id == study.id,
-            Assignment.rater_id == rater_id,
-            Assignment.purpose.in_(("label", *GIVEN)),
-            Assignment.status != "void",
-            *once_a_page(study),
-        )
-        .order_by(Assignment.taken_at, Assignment.id),
-    )
+    rows = connect.rows_of(session, _had(study), {"rater": rater_id})
     labels = (row for row in rows if row.purpose == "label" and row.status in LIVE and row.submitted_at is not None)
     attention, retests = (tuple(row for row in rows if row.purpose == purpose) for purpose in GIVEN)
     return Own(tuple(labels), attention, retests, rows[-1] if rows else None)
+
+
+@built_once
+def _had(study: Study) -> Select[*tuple[Any, ...]]:
+    ours = Assignment.purpose.in_(("label", *GIVEN)), Assignment.status != "void", *once_a_page(study)
+    mine = select(*HAD).where(Assignment.study_id == study.id, Assignment.rater_id == RATER, *ours)
+    return mine.order_by(Assignment.taken_at, Assignment.id)
 
 
 def retests_of(items: int, share: float) -> int:
@@ -173,10 +169,14 @@ def _has_retest(session: orm.Session, had: Had) -> bool:
 
 def _unseen(session: orm.Session, study: Study, own: Own) -> list[int]:
     """Attention items this person did not have yet."""
-    items = select(Item.id).where(
-        Item.study_id == study.id, Item.purpose == "attention", *may_be_shown(study, protocol_of(study))
-    )
-    return sorted({row.id for row in connect.rows_of(session, items)} - {check.item_id for check in own.attention})
+    items = connect.rows_of(session, _attention_items(study))
+    return sorted({row.id for row in items} - {check.item_id for check in own.attention})
+
+
+@built_once
+def _attention_items(study: Study) -> Select[int]:
+    shown = may_be_shown(study, protocol_of(study))
+    return select(Item.id).where(Item.study_id == study.id, Item.purpose == "attention", *shown)
 
 
 def _taken(session: orm.Session, study: Study, rater_id: int, made: Assignment) -> Assignment:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, or_, orm, select
+from sqlalchemy import ColumnElement, Select, bindparam, func, or_, orm, select
 
 from annotation.items.twins import once_a_page
 from annotation.protocol import Protocol
@@ -23,6 +23,9 @@ BEGUN = tuple(status for status in ASSIGNMENT_STATUSES if status != "open")
 # meanwhile. Nobody's last slots are near in a study with more left to do than that.
 COMBINATIONS_MAX = 500_000
 Reach = Callable[[int, int | None], bool]
+RATER: ColumnElement[int] = bindparam("rater")  # of statements that are built once
+QUOTAS = select(Enrollment.id).where(Enrollment.study_id == bindparam("study"), Enrollment.quota.is_not(None)).limit(1)
+OWN_QUOTA = select(Enrollment.quota).where(Enrollment.study_id == bindparam("study"), Enrollment.rater_id == RATER)
 
 
 @dataclass(frozen=True)
@@ -104,14 +107,13 @@ def reach(session: orm.Session, study: Study, rater_id: int, *, limited: bool) -
 
 def has_quotas(session: orm.Session, study: Study) -> bool:
     """Whether anybody in the study has a quota."""
-    found = select(Enrollment.id).where(Enrollment.study_id == study.id, Enrollment.quota.is_not(None))
-    return bool(rows_of(session, found.limit(1)))
+    return bool(rows_of(session, QUOTAS, {"study": study.id}))
 
 
 def quota_left(session: orm.Session, study: Study, rater_id: int) -> int | None:
     """How many more items this person may take; None where there is no limit."""
-    mine = select(Enrollment.quota).where(Enrollment.study_id == study.id, Enrollment.rater_id == rater_id)
-    quota: int | None = next((row.quota for row in rows_of(session, mine)), None)
+    mine = rows_of(session, OWN_QUOTA, {"study": study.id, "rater": rater_id})
+    quota: int | None = next((row.quota for row in mine), None)
     if quota is None:
         return None
     held = select(func.count()).where(Assignment.rater_id == rater_id, *_counted(study))
@@ -183,8 +185,8 @@ def _had(session: orm.Session, study: Study, once: bool) -> dict[int, set[int]]:
 CAME_BACK = ("closed", "stale", "packet")
 
 
-def open_to(study: Study, rater_id: int) -> Select[int, int, int]:
-    """Open slots (id, item, priority) this person may take, the urgent first."""
+def open_to(study: Study, rater_id: int | ColumnElement[int] = RATER) -> Select[int, int, int]:
+    """Open slots (id, item, priority) this person may take, the urgent first; by default of a parameter `rater`."""
     protocol = protocol_of(study)
     had = select(Assignment.item_id).where(Assignment.rater_id == rater_id, *had_by_somebody(study))
     slots = (

@@ -3,16 +3,24 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, or_, orm, select
+from sqlalchemy import Select, bindparam, func, or_, orm, select
 
 from annotation.items.twins import twin_assignment, with_twin
-from annotation.open_work.quotas import CAME_BACK, one_at_a_time, open_to
-from annotation.studies import audit, hold_person, protocol_of
+from annotation.open_work.quotas import CAME_BACK, RATER, one_at_a_time, open_to
+from annotation.studies import audit, built_once, hold_person, protocol_of
 from db.tables import Assignment, Study
 from db.types import now
 
 # made once: to make one costs more than to run the statement
 MINE, AGAIN = orm.aliased(Assignment), orm.aliased(Assignment)
+BACK = (
+    select(MINE.id)
+    .where(
+        MINE.study_id == bindparam("study"), MINE.rater_id == RATER, MINE.status == "returned",
+        MINE.returned.in_(CAME_BACK), MINE.source == "app",
+    )
+    .limit(1)
+)  # fmt: skip
 
 
 def give_back(session: orm.Session, assignment: Assignment, returned: str, reason: str = "") -> Assignment | None:
@@ -72,12 +80,12 @@ def undo_return(
     `may_have`: whether a slot of this item is within the person's reach, see `quotas.reach`; `only`: this work or none.
     Of two reports rated in one view both come back.
     """
+    if session.scalar(BACK, {"study": study.id, "rater": rater_id}) is None:
+        return None
     mine, again = MINE, AGAIN
     ours = [mine.study_id == study.id, mine.rater_id == rater_id, mine.status == "returned"]
     ours += [mine.returned.in_(CAME_BACK), mine.source == "app"]
     ours += [mine.id.in_([work.id for work in only])] if only else []
-    if session.scalar(select(mine.id).where(*ours).limit(1)) is None:
-        return None
     still_open = open_to(study, rater_id).order_by(None).with_only_columns(Assignment.id)
     waiting = (
         select(mine, again)
@@ -113,21 +121,9 @@ def return_stale(session: orm.Session, study: Study) -> int:
     their ballot, and training, attention and retests hold nobody up, so they stay with their person.
     """
     since = idle_since(study)
-    idle = (
-        select(Assignment)
-        .where(
-            Assignment.study_id == study.id,
-            Assignment.status == "taken",
-            Assignment.source == "app",
-            or_(Assignment.purpose.in_(("label", "adjudicate")), Assignment.submitted_at.is_not(None)),
-            # a time far ahead was stamped by a wrong clock: waiting for that day would keep the slot for good
-            ~func.coalesce(Assignment.active_at, Assignment.taken_at).between(since, now() + (now() - since)),
-        )
-        .order_by(Assignment.id)
-        .with_for_update(skip_locked=True)  # a locked one has its person at work this moment
-    )
+    # a time far ahead was stamped by a wrong clock: waiting for that day would keep the slot for good
+    found = session.scalars(_idle(study), {"since": since, "until": now() + (now() - since)}).all()
     returned = 0
-    found = session.scalars(idle).all()
     for assignment in found:
         twin = twin_assignment(session, assignment)
         if assignment.status != "taken" or (twin is not None and twin not in found):
@@ -139,6 +135,23 @@ def return_stale(session: orm.Session, study: Study) -> int:
             give_back(session, assignment, "stale")
             returned += 1
     return returned
+
+
+@built_once
+def _idle(study: Study) -> Select[Assignment]:
+    """Work without an event between `since` and `until`."""
+    return (
+        select(Assignment)
+        .where(
+            Assignment.study_id == study.id,
+            Assignment.status == "taken",
+            Assignment.source == "app",
+            or_(Assignment.purpose.in_(("label", "adjudicate")), Assignment.submitted_at.is_not(None)),
+            ~func.coalesce(Assignment.active_at, Assignment.taken_at).between(bindparam("since"), bindparam("until")),
+        )
+        .order_by(Assignment.id)
+        .with_for_update(skip_locked=True)  # a locked one has its person at work this moment
+    )
 
 
 def idle_since(study: Study) -> datetime:

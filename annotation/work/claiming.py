@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Row, Select, func, orm, select, update
+from sqlalchemy import Row, Select, bindparam, func, orm, select, update
 
 from annotation import adjudication, errors, studies
 from annotation.items.twins import once_a_page, open_twin, with_twin
@@ -20,6 +20,7 @@ from db.tables import REPORT_A, REPORT_B, Assignment, Item, Study
 from plain.hashes import identity_digest
 
 LOOKED_AT = 500  # open slots that are ranked, highest priority first
+EVERY = 2**31 - 1
 Place = tuple[int | None, int, int | None, int, int, int]
 
 
@@ -69,18 +70,14 @@ def _touch(session: orm.Session, work: Sequence[Assignment]) -> None:
 def in_work(session: orm.Session, principal: Principal) -> Assignment | None:
     """What this person has taken here and not yet submitted, the oldest first; what went home in a packet is apart."""
     study = session.get_one(Study, principal.study_id)
-    return session.scalar(
-        select(Assignment)
-        .where(
-            Assignment.study_id == study.id,
-            Assignment.rater_id == principal.rater_id,
-            Assignment.status == "taken",
-            Assignment.source.not_in(("judge", "packet")),
-            *once_a_page(study),
-        )
-        .order_by(Assignment.taken_at, Assignment.id)
-        .limit(1)
-    )
+    return session.scalar(_in_work(study), {"rater": principal.rater_id})
+
+
+@studies.built_once
+def _in_work(study: Study) -> Select[Assignment]:
+    ours = Assignment.status == "taken", Assignment.source.not_in(("judge", "packet")), *once_a_page(study)
+    mine = select(Assignment).where(Assignment.study_id == study.id, Assignment.rater_id == quotas.RATER, *ours)
+    return mine.order_by(Assignment.taken_at, Assignment.id).limit(1)
 
 
 def claim_back(session: orm.Session, study: Study, assignment: Assignment) -> None:
@@ -177,13 +174,17 @@ def _place(slot: tuple[Any, ...]) -> Place:
 
 def _candidates(session: orm.Session, study: Study, rater_id: int, within: quotas.Reach | None) -> Sequence[Row[Any]]:
     """The most urgent open slots this person may have; where quotas leave none of them, all that they leave."""
-    wanted = _with_systems(quotas.open_to(study, rater_id))
-    for limit in (LOOKED_AT, None):
-        slots = connect.rows_of(session, wanted.limit(limit))
+    for most in (LOOKED_AT, EVERY):
+        slots = connect.rows_of(session, _wanted(study), {"rater": rater_id, "most": most})
         allowed = [slot for slot in slots if within is None or within(slot.item_id, slot.reserved_for)]
         if allowed or len(slots) < LOOKED_AT:
             break
     return allowed
+
+
+@studies.built_once
+def _wanted(study: Study) -> Select[*tuple[Any, ...]]:
+    return _with_systems(quotas.open_to(study)).limit(bindparam("most"))
 
 
 def _last_probed(session: orm.Session, study: Study, rater_id: int) -> int | None:
@@ -198,16 +199,23 @@ def _last_probed(session: orm.Session, study: Study, rater_id: int) -> int | Non
 
 def _my_sides(session: orm.Session, study: Study, rater_id: int) -> tuple[Counter[tuple[int, str]], Counter[int]]:
     """How often I had each system on each side, and each topic, in label work."""
-    mine = select(Assignment.id).join(Item, Item.id == Assignment.item_id).where(*once_a_page(study))
-    mine = mine.where(Assignment.study_id == study.id, Assignment.rater_id == rater_id, Assignment.purpose == "label")
     sides: Counter[tuple[int, str]] = Counter()
     topics: Counter[int] = Counter()
-    for _, stands_left, _, kind, _, topic, system_a, system_b in connect.rows_of(session, _with_systems(mine)):
+    for _, stands_left, _, kind, _, topic, system_a, system_b in connect.rows_of(
+        session, _labelled(study), {"rater": rater_id}
+    ):
         left, right = _sides(stands_left, kind, system_a, system_b)
         sides[left, "left"] += 1
         sides[right, "right"] += 1
         topics[topic] += 1
     return sides, topics
+
+
+@studies.built_once
+def _labelled(study: Study) -> Select[*tuple[Any, ...]]:
+    mine = Assignment.study_id == study.id, Assignment.rater_id == quotas.RATER, Assignment.purpose == "label"
+    items = select(Assignment.id).join(Item, Item.id == Assignment.item_id)
+    return _with_systems(items.where(*mine, *once_a_page(study)))
 
 
 def _with_systems(assignments: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:

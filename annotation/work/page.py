@@ -46,6 +46,18 @@ STAMPS = (
 )  # fmt: skip
 
 
+ANSWERS = (
+    select(Criterion.code, Label)
+    .join(Criterion, Criterion.id == Label.criterion_id)
+    .where(
+        Label.assignment_id == bindparam("assignment"),
+        current_labels.is_newest(),
+        # an answer to words that were changed since is no answer to the new ones
+        Criterion.retired_at.is_(None),
+    )
+)
+
+
 @dataclass(frozen=True)
 class Shown:
     """The texts of one assignment in the order they are shown; one of them where nothing is beside it.
@@ -111,17 +123,7 @@ def page_token(assignment: Assignment, shown: Shown) -> str:
 
 def current_answers(session: Session, assignment: Assignment) -> dict[str, Label]:
     """The highest revision of each criterion, by its code."""
-    rows = session.execute(
-        select(Criterion.code, Label)
-        .join(Criterion, Criterion.id == Label.criterion_id)
-        .where(
-            Label.assignment_id == assignment.id,
-            current_labels.is_newest(),
-            # an answer to words that were changed since is no answer to the new ones
-            Criterion.retired_at.is_(None),
-        )
-    )
-    return {code: label for code, label in rows}
+    return {code: label for code, label in session.execute(ANSWERS, {"assignment": assignment.id})}
 
 
 def describe_answer(label: Label | Row[Any], shown: Shown) -> dict[str, Any]:
@@ -137,8 +139,12 @@ def describe_answer(label: Label | Row[Any], shown: Shown) -> dict[str, Any]:
     }
 
 
-def assignment_page(session: Session, principal: Principal, aid: str) -> dict[str, Any]:
-    """Everything the page needs, as plain values. Raises AnnotationError `not_found`.
+def assignment_page(
+    session: Session, principal: Principal, aid: str, at: dict[str, int] | None = None
+) -> dict[str, Any]:
+    """Everything the page needs, as plain values; `at` is its `position` where it was just asked for.
+
+    Raises AnnotationError `not_found`.
 
     Of two reports rated in one view, whichever of them `aid` names, it is the left one's page, and `beside` says what
     the right one has of its own.
@@ -148,7 +154,7 @@ def assignment_page(session: Session, principal: Principal, aid: str) -> dict[st
     protocol = studies.protocol_of(study)
     shown = shown_reports(session, assignment)
     topic = session.get_one(Topic, session.get_one(Item, assignment.item_id).topic_id)
-    done, of = position(session, principal)
+    done, of = (at["done"], at["of"]) if at else position(session, principal)
     return {
         "aid": assignment.aid,
         "page": page_token(assignment, shown),

@@ -6,7 +6,7 @@ import hmac
 from collections import Counter
 from datetime import datetime
 
-from sqlalchemy import func, orm, select
+from sqlalchemy import Select, func, orm, select
 
 from annotation import adjudication, studies
 from annotation.items.twins import once_a_page
@@ -22,19 +22,7 @@ def position(session: orm.Session, principal: principals.Principal) -> tuple[int
     `of` also counts the open slots they could still take, and what will be given to them between these.
     """
     study = session.get_one(Study, principal.study_id)
-    rows = connect.rows_of(
-        session,
-        select(Assignment.purpose, Assignment.status, func.count())
-        .where(
-            Assignment.study_id == principal.study_id,
-            Assignment.rater_id == principal.rater_id,
-            Assignment.source != "judge",
-            Assignment.purpose != "training",
-            Assignment.status.in_(("taken", "submitted", "locked")),
-            *once_a_page(study),
-        )
-        .group_by(Assignment.purpose, Assignment.status),
-    )
+    rows = connect.rows_of(session, _held(study), {"rater": principal.rater_id})
     held: Counter[str] = Counter()
     labels = done = 0
     for purpose, status, count in rows:
@@ -42,6 +30,22 @@ def position(session: orm.Session, principal: principals.Principal) -> tuple[int
         labels += count * (purpose == "label")
         done += count * (status != "taken")
     return done, held.total() + _to_come(session, principal, labels)
+
+
+@studies.built_once
+def _held(study: Study) -> Select[str, str, int]:
+    return (
+        select(Assignment.purpose, Assignment.status, func.count())
+        .where(
+            Assignment.study_id == study.id,
+            Assignment.rater_id == quotas.RATER,
+            Assignment.source != "judge",
+            Assignment.purpose != "training",
+            Assignment.status.in_(("taken", "submitted", "locked")),
+            *once_a_page(study),
+        )
+        .group_by(Assignment.purpose, Assignment.status)
+    )
 
 
 def waits_until(session: orm.Session, principal: principals.Principal) -> datetime | None:
@@ -73,10 +77,14 @@ def _to_come(session: orm.Session, principal: principals.Principal, labels: int)
 def _slots(session: orm.Session, study: Study, rater_id: int) -> int:
     """How many more this person could take under their quota: items, or topics where each topic is seen once."""
     left = quotas.quota_left(session, study, rater_id)
-    unit = Item.topic_id if studies.protocol_of(study).study.topic_once else Item.id
-    slots = quotas.open_to(study, rater_id).order_by(None).with_only_columns(func.count(unit.distinct()))
-    still_open: int = connect.rows_of(session, slots)[0][0]
+    still_open: int = connect.rows_of(session, _open_units(study), {"rater": rater_id})[0][0]
     return still_open if left is None else min(left, still_open)
+
+
+@studies.built_once
+def _open_units(study: Study) -> Select[int]:
+    unit = Item.topic_id if studies.protocol_of(study).study.topic_once else Item.id
+    return quotas.open_to(study).order_by(None).with_only_columns(func.count(unit.distinct()))
 
 
 LENGTH = 8  # of 32 letters and digits each

@@ -171,7 +171,8 @@ async def post_submit(request: Request) -> Response:
         return {"next": sent.aid, "position": {"done": done, "of": of}}
 
     reply = await run_in_threadpool(_in_transaction, cookie, act)
-    item = await run_in_threadpool(_shown, cookie, reply["next"]) if reply.get("next") else None
+    follows = reply.get("next")
+    item = await run_in_threadpool(_shown, cookie, follows, reply["position"]) if follows else None
     return JSONResponse(reply | {"item": item})
 
 
@@ -266,9 +267,9 @@ def _in_transaction(cookie: str, act: Callable[[Session, Principal], dict[str, A
         return act(session, _principal(session, cookie))
 
 
-def _shown(cookie: str | None, aid: str) -> dict[str, Any]:
+def _shown(cookie: str | None, aid: str, at: dict[str, int] | None = None) -> dict[str, Any]:
     with reading(database()) as session:
-        return assignment_page(session, _principal(session, cookie), aid)
+        return assignment_page(session, _principal(session, cookie), aid, at)
 
 
 def _principal(session: Session, cookie: str | None) -> Principal:

@@ -6,8 +6,9 @@ import pytest
 from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
-from annotation.studies import init_study
+from annotation.studies import built_once, init_study
 from db.connect import transaction
+from db.tables import Study
 from tests.small_study import PROTOCOL
 
 
@@ -36,3 +37,19 @@ def test_a_study_that_is_called_otherwise_already_goes_on(engine: Engine) -> Non
         init_study(session, "mine", PROTOCOL, 7).name = "my study"
     with transaction(engine) as session:
         assert init_study(session, "my study", PROTOCOL.replace("clearer", "lucid"), 7).protocol_version == 2
+
+
+def test_a_statement_is_built_once_until_the_protocol_changes(engine: Engine) -> None:
+    built: list[str] = []
+
+    @built_once
+    def words(study: Study) -> str:
+        built.append(study.protocol_text)
+        return study.protocol_text
+
+    other = PROTOCOL.replace("clearer", "lucid")
+    with transaction(engine) as session:
+        mine, yours = init_study(session, "mine", PROTOCOL, 7), init_study(session, "yours", PROTOCOL, 7)
+        assert [words(mine), words(mine), words(yours)] == [PROTOCOL] * 3
+        assert [words(init_study(session, "mine", other, 7)), words(yours)] == [other, PROTOCOL]
+    assert built == [PROTOCOL, PROTOCOL, other], "once for each of two studies, and anew for a new protocol"

@@ -187,6 +187,8 @@ def test_submit_answers_with_what_is_missing_and_then_with_the_next(site: Site) 
     done = post(client, "/api/submit", body | {"revs": {"clear": 1, "deep": 1}})
     assert done.status_code == 200
     assert done.json()["next"] != page["aid"]
+    read = client.get(f"/api/assignment/{done.json()['next']}").json()
+    assert done.json()["item"] == read, "the next page comes with the reply, and is the one that is read by itself"
     assert post(client, "/api/submit", body | {"revs": {"clear": 1, "deep": 1}}).json() == done.json()
 
 

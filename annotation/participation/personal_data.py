@@ -96,14 +96,23 @@ def keep_names(session: orm.Session, principal: principals.Principal, days: int 
     audit(session, study.id, principal.rater_id, PERIOD, days=days)
 
 
+def names_kept(session: orm.Session, principal: principals.Principal) -> tuple[int | None, datetime | None]:
+    """(days after closing, when names go by themselves); None: nobody said that they go, or the study is not closed."""
+    study = principals.study_for(session, principal, "admin")
+    return _period(session, study), names_due(session, study)
+
+
 def names_due(session: orm.Session, study: tables.Study) -> datetime | None:
     """When this study's names go by themselves; None while it is not closed, or where nobody said that they go."""
-    kept_for = [event.data["days"] for event in _acts(session, study, PERIOD)]
+    days = _period(session, study)
     # who locks a closed study does not begin the period anew
     closed = [event.created_at for event in _acts(session, study, "status") if event.data["new"] == "closed"]
-    if study.status not in OVER or not kept_for or kept_for[-1] is None:
-        return None
-    return closed[-1] + timedelta(days=kept_for[-1])
+    return closed[-1] + timedelta(days=days) if study.status in OVER and days is not None else None
+
+
+def _period(session: orm.Session, study: tables.Study) -> int | None:
+    said = [event.data["days"] for event in _acts(session, study, PERIOD)]
+    return said[-1] if said else None
 
 
 def _acts(session: orm.Session, study: tables.Study, what: str) -> list[tables.Event]:

@@ -14,10 +14,11 @@ from annotation.people.links import invite
 from annotation.people.principals import local_admin
 from annotation.people.sign_ins import sign_in, sign_out, who
 from annotation.work.claiming import take
+from annotation.work.open_and_close import set_status
 from annotation.work.page import assignment_page
 from app.screens.study.people import sentence
 from db.connect import reading, transaction
-from db.tables import Assignment, Study
+from db.tables import Assignment, Event, Study
 from tests.app.drawing import drawn, html_of
 from tests.small_study import a_person, answer_all, make_study
 
@@ -65,6 +66,7 @@ def test_a_row_says_who_how_far_and_by_which_link_and_names_are_only_text(page: 
     assert "Ben &lt;b&gt;" in first
     assert "annotator-01" in first
     assert "used 1 ×" in first
+    assert sentence([]) == "Nobody takes part yet."
 
 
 def test_buttons_pause_resume_withdraw_and_limit_one_person(page: tuple[AppTest, str], engine_here: Engine) -> None:
@@ -119,5 +121,30 @@ def test_a_page_left_open_after_signing_out_changes_nothing(page: tuple[AppTest,
         assert session.scalars(select(Assignment.status).where(Assignment.status == "taken")).all() == ["taken"]
 
 
-def test_nobody_takes_part_yet_is_a_sentence() -> None:
-    assert sentence([]) == "Nobody takes part yet."
+def test_names_go_by_a_period_or_at_once_and_one_person_is_erased_by_their_name_alone(
+    page: tuple[AppTest, str], engine_here: Engine
+) -> None:
+    screen, _ = page
+    assert "Names of who labels are kept until they are deleted." in "".join(html_of(screen))
+    screen.number_input(key="keep_names").set_value(90)
+    press(screen, "keep_names")
+    screen.selectbox(key="person").select("Ben <b>").run()
+    press(screen, "erase")
+    assert "nobody was erased" in screen.toast[0].value
+    assert ("Ben <b>" in people(engine_here), "people_delete_names" in {one.key for one in screen.button}) == (
+        True,
+        False,
+    )
+    screen.text_input(key="erased_annotator-01").set_value("Ben <b>")
+    press(screen, "erase")
+    assert {"annotator-01 (name deleted)", "Root"} == set(people(engine_here))
+    with transaction(engine_here) as session:
+        admin = local_admin(session.scalars(select(Study)).one())
+        invite(session, admin, "Cy", "annotator")
+        set_status(session, admin, "closed")
+    assert "for 90 days after closing: they go by themselves on 20" in "".join(html_of(drawn(screen.run())))
+    press(screen, "delete_names")
+    assert {"annotator-01 (name deleted)", "annotator-02 (name deleted)", "Root"} == set(people(engine_here))
+    with reading(engine_here) as session:
+        acts = session.scalars(select(Event.what).where(Event.kind == "audit", Event.rater_id.is_not(None))).all()
+    assert {"keep_names", "erase_person", "delete_names"} <= set(acts)

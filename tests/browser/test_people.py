@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import timedelta
 from typing import Any
@@ -154,7 +155,14 @@ def test_an_admin_pauses_someone_and_makes_links_that_work(admins_page: Page, se
     lines = pay.value.path().read_text().splitlines()
     assert lines[0].startswith("name,pseudonym,role")
     assert any(line.startswith("Ada Lovelace,annotator-01,annotator,3,0.28") for line in lines)
+    page.get_by_role("button", name="Their data").click()
+    with page.expect_download() as record:
+        page.get_by_role("button", name="Download it").click()
+    stored = json.loads(record.value.path().read_text())
+    assert (stored["format"], stored["person"][0]["handle"]) == ("calipers-person/1", "Ada Lovelace")
+    page.keyboard.press("Escape")
     with reading(server.engine) as session:
+        assert "person_record" in session.scalars(select(Event.what).where(Event.study_id == study_id)).all()
         states = session.scalars(select(Assignment.status).where(Assignment.study_id == study_id)).all()
     assert states.count("void") == 2
     page.goto(f"{server.address}/crowd")

@@ -1,5 +1,6 @@
 """The study's people: who they are, how far each is, by which link they come, and what an admin can do about it."""
 
+import json
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -14,7 +15,7 @@ from sqlalchemy import orm
 from streamlit.delta_generator import DeltaGenerator
 
 from annotation import errors, protocol, studies
-from annotation.participation import people_list, standing
+from annotation.participation import people_list, personal_data, standing
 from annotation.people import links, principals, sign_ins
 from annotation.training.training import pass_training
 from app.files.people_files import KEEP_APART, links_csv, pay_csv
@@ -24,6 +25,7 @@ from app.screens.annotators.my_work import duration
 from app.settings import database, settings
 from db import connect, people_tables
 from exports.cells import DASH
+from plain.counting import counted
 
 LINKS = "people_links"  # (role, links by name) made just now: they can be shown only once
 Whose = Callable[[orm.Session], principals.Principal]
@@ -48,6 +50,7 @@ def show(principal: principals.Principal, cookie: str) -> None:
     with connect.reading(database()) as session:
         listed = people_list.list_people(session, principal, kept.value if kept else {})
         signed_in = sign_ins.open_sign_ins(session, principal)
+        days, due = personal_data.names_kept(session, principal)
     if kept is None:
         listed = [replace(line, active_s=math.nan) for line in listed]
     st.html(
@@ -69,6 +72,7 @@ def show(principal: principals.Principal, cookie: str) -> None:
     _signed_in(whose, signed_in)
     _everybody(whose)
     _pay(whose, pay)
+    _names(whose, days, due, study.status)
 
 
 def acting(principal: principals.Principal, cookie: str) -> Whose:
@@ -131,6 +135,18 @@ def _one_person(whose: Whose, listed: Sequence[people_list.PersonLine]) -> None:
                 st.caption(f"All {person.handed_in + person.in_work} items leave the results and are given to others.")
                 st.text_input("Reason, kept with the work", key=f"reason_{person.pseudonym}")
                 _button("Void all of it", whose, _void, person.name, f"reason_{person.pseudonym}", key="void")
+        with st.popover("Their data"):
+            st.caption("All that is stored about this person, for them; secrets, and what is of others, apart.")
+            st.download_button(
+                "Download it", lambda: _record_file(whose, person.name), f"{person.pseudonym}.json",
+                "application/json", key="record", on_click="ignore",
+            )  # fmt: skip
+            st.caption(
+                f"Erasing takes {person.name} out of the study and deletes the name for good. What was handed in stays "
+                f"under {person.pseudonym}: void it first where it shall not count."
+            )
+            st.text_input("The name, to be sure", key=f"erased_{person.pseudonym}")
+            _button("Erase this person", whose, _erase, person.name, f"erased_{person.pseudonym}", key="erase")
 
 
 def _quota_of(whose: Whose, person: people_list.PersonLine) -> None:
@@ -199,6 +215,25 @@ def _pay(whose: Whose, pay: protocol.Pay) -> None:
     )
 
 
+def _names(whose: Whose, days: int | None, due: datetime | None, status: str) -> None:
+    """For how long names are kept, and their end."""
+    told = "until they are deleted" if days is None else f"for {counted(days, 'day')} after closing"
+    when = f": they go by themselves on {_at(due)}" if due else ""
+    st.html(
+        f'<div class="c-page"><h2>Names</h2><p class="c-soft">Names of who labels are kept {told}{when}. With a name '
+        "go the person's links and sign-ins; labels stay under the pseudonym. Backups of before hold it.</p></div>"
+    )
+    with row():
+        st.number_input(
+            "Days after closing", 0, personal_data.DAYS_MAX, days, key="keep_names", placeholder="no limit", width=180
+        )
+        _button("Keep them so long", whose, _keep_names, key="keep_names")
+        if status in personal_data.OVER:
+            with st.popover("Delete all names now"):
+                st.caption("Nobody can be settled with, or written to by name, afterwards. Admins' names stay.")
+                _button("Delete them", whose, personal_data.delete_names, key="delete_names")
+
+
 def row() -> DeltaGenerator:
     """Controls that belong together, side by side, their feet on one line."""
     return st.container(horizontal=True, vertical_alignment="bottom", gap="small")
@@ -242,6 +277,22 @@ def _pass(session: Any, principal: principals.Principal, name: str, field: str) 
 
 def _void(session: Any, principal: principals.Principal, name: str, field: str) -> None:
     standing.void_work(session, principal, name, st.session_state[field])
+
+
+def _keep_names(session: Any, principal: principals.Principal) -> None:
+    personal_data.keep_names(session, principal, st.session_state.keep_names)
+
+
+def _erase(session: Any, principal: principals.Principal, name: str, field: str) -> None:
+    if st.session_state[field].strip() != name:
+        raise errors.AnnotationError("bad_name", f"nobody was erased: write {name!r} as it stands in the list")
+    personal_data.erase_person(session, principal, name)
+
+
+def _record_file(whose: Whose, name: str) -> str:
+    with connect.transaction(database()) as session:
+        found = personal_data.person_record(session, whose(session), name)
+    return json.dumps(found, ensure_ascii=False, indent=2)
 
 
 def _pay_file(whose: Whose) -> str:

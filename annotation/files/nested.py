@@ -20,8 +20,9 @@ STACK, ANSWER, RATER, HUMAN = (
     "human",
 )  # what the records of several lists are called together
 # keys that name who answered: those that say nothing else, then those that may name a record
-RATERS = (("rater", "annotator", "judge", "labeler", "worker", "user", "judgemodel"), ("name", "by"), ("model",))
+RATERS = (("rater", "annotator", "judge", "labeler", "worker", "user", "who", "judgemodel"), ("name", "by"), ("model",))
 KEY = "key"  # names the records of an object of records
+PLACE = "place"  # of an answer in a list whose records do not say who gave it: the first, the second
 CRITERIA = {"criterion", "criterionid", "criteria", "dimension", "aspect", "metric"}  # keys that name what was asked
 
 
@@ -138,7 +139,8 @@ def flat_table(
         flat = [one for row in flat for one in _stacked(row, named, people)]
         told = (*told, f"a row for each of {name!r}, and for each answer in {', '.join(people)}")
     elif len(answers) == 1:
-        flat = [one for row in flat for one in _unfolded(row, answers[0])]
+        unnamed = RATER not in _renamed(flat, answers[0], telling).values()
+        flat = [one for row in flat for one in _unfolded(row, answers[0], unnamed)]
         told = (*told, f"a row for each of {answers[0]!r}")
     elif answers:
         named = {name: _renamed(flat, name, telling) for name in answers}
@@ -196,13 +198,14 @@ def _last(names: Collection[str]) -> list[str]:
     return [name.rpartition(".")[2] for name in names]
 
 
-def _unfolded(row: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    """A row for each record of the list under `name`; one without it where the list is empty."""
+def _unfolded(row: Mapping[str, Any], name: str, places: bool) -> list[dict[str, Any]]:
+    """A row for each record of the list under `name`, with its place in it; one without it where the list is empty."""
     rest = {key: value for key, value in row.items() if key != name}
     listed = row.get(name)
     if not _is_records(listed):
         return [rest]
-    return [{**rest, **{f"{name}.{key}": value for key, value in _flat(one).items()}} for one in listed or ()]
+    numbered = [({PLACE: str(place)} if places else {}) | _flat(one) for place, one in enumerate(listed or (), 1)]
+    return [{**rest, **{f"{name}.{key}": value for key, value in one.items()}} for one in numbered]
 
 
 def _stacked(

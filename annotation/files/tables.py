@@ -5,9 +5,12 @@ Text, JSON, Parquet, Arrow and workbooks; numbers with a decimal comma have a po
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +26,7 @@ WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 TEXTS, JSONS = (".csv", ".tsv", ".tab", ".txt"), (".jsonl", ".ndjson", ".json")
 FILE_SUFFIXES = (*TEXTS, *JSONS, ".parquet", ".pq", ".arrow", *WORKBOOKS)
 OTHER_FILES = {
-    b"%PDF": "a PDF", b"SQLite format": "a database", b"\x1f\x8b": "packed by gzip: unpack it",
+    b"%PDF": "a PDF", b"SQLite format": "a database", b"\x1f\x8b": "packed by gzip (whose name ends in .gz)",
     b"\x28\xb5\x2f\xfd": "packed by zstd: unpack it",
 }  # fmt: skip
 BESIDE = ("dataset_info.json", "state.json", "dataset_dict.json", "README.json")  # of a Hugging Face dataset
@@ -37,6 +40,7 @@ THOUSANDS = re.compile(rf"{SIGN}\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?{END}")
 GROUPED = re.compile(rf"{SIGN}\d{{1,3}}(?:\.\d{{3}})+{END}")  # points between thousands, where commas are decimal
 LONGEST = 40  # characters of a number; a longer cell tells that its column holds texts
 UNPACKED_MAX = 512 << 20
+GZIP = b"\x1f\x8b"
 SHEET = "sheet"  # names the sheet of a row, where several hold one table
 
 
@@ -104,6 +108,8 @@ def read_table(path: Path, asked: Form = AS_FOUND, wants: Wants = ALL) -> Table:
         raise AnnotationError("no_file", f"{path}: {error.strerror}; give the path of a labels file") from None
     if is_blank:
         raise AnnotationError("bad_file", f"{path}: the file is empty; give it a header and at least one label")
+    if start.startswith(GZIP) and path.suffix == ".gz":
+        return _read_packed(path, asked, wants)
     table = _read_file(path, start, asked, wants)
     frame, sign = with_points(table.frame, str(path), asked.decimal)
     told = table.told + (("numbers have decimal commas",) if sign == "," else ())
@@ -112,6 +118,26 @@ def read_table(path: Path, asked: Form = AS_FOUND, wants: Wants = ALL) -> Table:
         frame = frame.drop(columns=[*marks]).assign(winner=_winner(marks, str(path)))
         told += (f"{', '.join(map(str, marks))} are one column, winner",)
     return Table(frame, replace(table.form, decimal=sign), told)
+
+
+def _read_packed(path: Path, asked: Form, wants: Wants) -> Table:
+    """The table in a file that gzip packed, read under its name without `.gz`."""
+    with tempfile.TemporaryDirectory() as folder:
+        unpacked = Path(folder) / path.name.removesuffix(".gz")
+        try:
+            with gzip.open(path) as packed, unpacked.open("wb") as file:
+                while block := packed.read(arrow_tables.BLOCK):
+                    file.write(block)
+                    if file.tell() > UNPACKED_MAX:
+                        raise AnnotationError("bad_file", f"{path}: holds over {UNPACKED_MAX >> 20:,} MB unpacked")
+        except (OSError, EOFError, zlib.error) as error:
+            raise AnnotationError("bad_file", f"{path}: gzip cannot unpack it ({error}); it may be cut off") from None
+        try:
+            return read_table(unpacked, asked, wants)
+        except AnnotationError as error:
+            raise AnnotationError(error.code, error.text.replace(str(unpacked), str(path))) from None
+        except ImportingError as error:
+            raise ImportingError([one.replace(str(unpacked), str(path)) for one in error.problems]) from None
 
 
 def _winner(marks: pd.DataFrame, where: str) -> pd.Series[str]:

@@ -34,7 +34,8 @@ MANY, LONG = 30, 40  # distinct answers, and characters of one: beyond these a c
 NO_KEY = (
     "label", "rater_id", "rater_kind", "criterion", "status", "rationale", "run", "presentation", *NUMBERS, *EXTRA,
 )  # fmt: skip
-ORDER = "__order"  # in which order a row names its pair
+NOBODY_SAYS = "no column says who answered: --map rater_id=COLUMN, or --map rater_id==NAME for one rater of all"
+PLACE, ORDER = "place", "__order"  # of an answer in its list of nested records; in which order a row names its pair
 
 
 def propose(frame: pd.DataFrame, asked: mapping.Asked = NOTHING) -> mapping.Proposal:
@@ -150,9 +151,9 @@ def _find_raters(found: Found) -> None:
         source = next((name for name in FROM if name in found.free()), "")
         if not source:
             if "label" in found.columns or found.spread:
-                found.problems.append(
-                    "no column says who answered: --map rater_id=COLUMN, or --map rater_id==NAME for one rater of all"
-                )
+                places = [name for name in found.free() if name.endswith(f".{PLACE}")]
+                listed = [f"where the n-th of each list is one rater's, --map rater_id={name}" for name in places]
+                found.problems.append("; ".join([NOBODY_SAYS, *listed]))
             return
         found.columns["rater_id"] = (source,)
         found.told.append(f"who answered is the {source}")
@@ -315,7 +316,7 @@ def _holds_answers(name: str, cells: pd.Series[str]) -> bool:
     words = {word.strip() for word in cells.unique()} - {""}
     if not words or len(words) > MANY or max(map(len, words)) > LONG or plain(name).endswith((" id", "index", "hash")):
         return False
-    return bare_name(name).casefold() not in {*FROM, "id", "key"} and (len(words) <= 8 or _is_sure(cells))
+    return bare_name(name).casefold() not in {*FROM, "id", "key", PLACE} and (len(words) <= 8 or _is_sure(cells))
 
 
 def _is_sure(cells: pd.Series[str]) -> bool:

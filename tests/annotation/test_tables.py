@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 import pandas as pd
 import pyarrow as pa
@@ -43,6 +45,7 @@ FORMS: dict[str, tuple[str, str | bytes | Callable[[Path], object], str]] = {
     "commas": ("a.csv", text(), ""),
     "semicolons and decimal commas": ("a.csv", text(";", ","), "semicolons"),
     "decimal commas are told": ("a.csv", text(";", ","), "numbers have decimal commas"),
+    "packed by gzip": ("a.csv.gz", gzip.compress(text(";").encode()), "semicolons"),
     "tabs": ("a.tsv", text("\t"), "tabs"),
     "bars": ("a.txt", text("|"), "bars"),
     "commas and decimal commas": ("a.csv", text(",", ","), "numbers have decimal commas"),
@@ -128,6 +131,15 @@ def test_nested_records_get_dotted_names_and_a_row_for_each_answer(tmp_path: Pat
     assert list(read_table(path).frame) == ["item.id", "answers"], "a list of anything else stays one cell"
 
 
+def test_answers_of_nobody_by_name_have_their_place_in_the_list(tmp_path: Path) -> None:
+    path = tmp_path / "helpful.jsonl"
+    record = {"context": "q", "overall": 1, "individual": [{"score": 2, "why": "x"}, {"score": -1, "why": "y"}]}
+    path.write_text(json.dumps(record))
+    table = read_table(path, wants=Wants(telling={"score"}))
+    assert table.frame["individual.place"].tolist() == ["1", "2"]
+    assert table.frame["individual.score"].tolist() == ["2", "-1"]
+
+
 def test_sheets_and_files_of_one_head_are_one_table(tmp_path: Path) -> None:
     book = write_xlsx(tmp_path / "a.xlsx", {"ann": [["id", "label"], ["1", "A"]], "bo": [["id", "label"], ["1", "B"]]})
     assert read_table(book).frame.to_numpy().tolist() == [["1", "A", "ann"], ["1", "B", "bo"]]
@@ -160,7 +172,10 @@ REFUSED: dict[str, tuple[str, str | bytes, str]] = {
     "one column": ("a.csv", "a\n1\n", "name what separates its columns: --read separator=MARK"),
     "two lists": ("a.json", '{"a": [{"x": 1}], "b": [{"y": 1}]}', "write those with the answers to a file of their own"),
     "no workbook": ("a.xlsx", b"PK\x03\x04", "save the table as a CSV"),
-    "gzip": ("a.csv.gz", b"\x1f\x8b\x08", "unpack it"),
+    "gzip that is cut off": ("a.csv.gz", gzip.compress(text().encode())[:40], "a.csv.gz: gzip cannot unpack it"),
+    "a bad file in gzip": ("a.csv.gz", gzip.compress(b"a\n1\n"), "a.csv.gz:1: there is only one column"),
+    "gzip by another name": ("a.csv", gzip.compress(text().encode()), "packed by gzip (whose name ends in .gz)"),
+    "gzip without end": ("a.csv.gz", gzip.compress(bytes(2_000_000)), "a.csv.gz: holds over 1 MB unpacked"),
 }  # fmt: skip
 
 
@@ -169,7 +184,7 @@ def test_a_form_with_two_readings_is_refused_with_what_mends_it(tmp_path: Path, 
     called, content, sentence = REFUSED[name]
     path = tmp_path / called
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    with pytest.raises(AnnotationError) as refused:
+    with pytest.raises(AnnotationError) as refused, patch("annotation.files.tables.UNPACKED_MAX", 1 << 20):
         read_table(path)
     assert sentence in refused.value.text
 

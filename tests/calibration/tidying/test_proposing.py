@@ -107,6 +107,10 @@ def test_everything_that_must_be_said_is_asked_at_once() -> None:
     found = propose(table, said)
     assert found.problems == ()
     assert tidy(table, found.mapping).labels["rater_kind"].tolist() == ["human", "judge", "human"]
+    placed = frame("context given.place given.score\nq 1 2\nq 2 -1\nr 1 0")
+    (problem,) = propose(placed).problems
+    assert "where the n-th of each list is one rater's, --map rater_id=given.place" in problem
+    assert propose(placed, Asked(columns={"rater_id": ("given.place",)}, people=("1", "2"))).problems == ()
 
 
 DUMP = """

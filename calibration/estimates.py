@@ -1,9 +1,12 @@
 """One number with its uncertainty, and what a reader must know before using one."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from calibration.remarks import Fact, Kind, Reason, Remark, note_of
+from calibration.warning_words import warning_text
 
 LACKING = (Kind.UNDEFINED, Kind.NO_INTERVAL, Kind.BARE)
 
@@ -56,13 +59,24 @@ class Estimate:
 
 @dataclass(frozen=True)
 class ReportWarning:
-    """What a reader must know before using a number: the numbers, and the remedy. `rater`, `criterion`.
+    """What a reader must know before using a number: the facts, of which `text` tells with the remedy.
 
-    "" when general.
+    `rater`, `criterion`: "" when general. `facts`: numbers, names and lists of them, as JSON has them. `words`: what is
+    told where no sentence is known, as of a report that an older release wrote.
     """
 
     code: str
-    text: str
+    facts: Mapping[str, Any] = field(default_factory=dict, hash=False)
     rater: str = ""
     criterion: str = ""
-    other: str = field(default="", compare=False)  # the rater it compares `rater` with; no file keeps it
+    words: str = ""
+
+    @property
+    def text(self) -> str:
+        """Facts, rater and criterion in a sentence, for people; no rule reads it."""
+        return self.words or warning_text(self.code, {"rater": self.rater, "criterion": self.criterion, **self.facts})
+
+
+def first_few(found: Sequence[Any], most: int = 3) -> dict[str, Any]:
+    """The first of many, and how many more there are: a fact that a sentence can tell."""
+    return {"names": [*found[:most]], "more": len(found) - most if len(found) > most else None}

@@ -12,7 +12,7 @@ from calibration.choosing.panel_sensitivity import Headlines, PanelSensitivity
 from calibration.comparing.alternative_annotator import AltTest
 from calibration.delegating.cascade import Cascade, CascadeWithPerson
 from calibration.inference.compare import JudgePair
-from calibration.results import CalibrationReport, CalibrationSettings, Estimate
+from calibration.results import CalibrationReport, CalibrationSettings, Estimate, ReportWarning
 from calibration.systems import aggregates, placing
 from exports import cells, tables
 from exports.sheets.judges import judges_told
@@ -53,7 +53,7 @@ def report_json(report: CalibrationReport) -> str:
             "format": REPORT_FORMAT,
             "data": data_of(report),
             "settings": settings_dict(report.settings),
-            "warnings": [{name: getattr(warning, name) for name in WARNING} for warning in report.warnings],
+            "warnings": [_warning(warning) for warning in report.warnings],
             "estimates": list(map(plain, report.estimates)),
             "choice": _choice(report.choice),
             "judges": {
@@ -64,6 +64,12 @@ def report_json(report: CalibrationReport) -> str:
             "card": [plain(row) for row in report.card],
         }
     )
+
+
+def _warning(warning: ReportWarning) -> dict[str, Any]:
+    """Facts only where it has any, so that what an older release wrote stays as it was."""
+    named = {name: getattr(warning, name) for name in WARNING}
+    return named | ({"facts": plain(warning.facts)} if warning.facts else {})
 
 
 def report_schema() -> str:

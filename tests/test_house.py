@@ -94,7 +94,7 @@ def test_nothing_imports_in_a_circle() -> None:
 # From the ground up: a room imports only from rooms before it. A file beside the folders is a room of its own.
 FLOORS = {
     "calibration": (
-        "errors", "remarks", "estimates", "arithmetic", "inference", "sampling", "settings", "table", "study", "examining", "tidying", "agreement",
+        "errors", "remarks", "warning_words", "estimates", "arithmetic", "inference", "sampling", "settings", "table", "study", "examining", "tidying", "agreement",
         "confidence", "systems", "totals", "biases", "people", "choosing", "comparing", "delegating", "warnings",
         "results", "calibrate", "sizing",
     ),

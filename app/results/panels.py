@@ -112,7 +112,7 @@ def without_explained(
         warning
         for warning in warnings
         if not (warning.code == "join_loss" and warning.rater in fitted)
-        and not (warning.code == "unpaired_judges" and fitted & {warning.rater, warning.other})
+        and not (warning.code == "unpaired_judges" and fitted & {warning.rater, warning.facts.get("other")})
         and not (warning.code == "order_unknown" and explained)
     ]
 
@@ -134,11 +134,10 @@ def _weight(estimates: Sequence[Estimate], member: str, ties: str) -> float:
 
 def _about(panel: PanelDefinition, how: str, weights: dict[str, float], made: pd.DataFrame) -> ReportWarning:
     name = f"{panel.name}{DERIVED}"
-    said = ", ".join(f"{member} {weights[member]:.3g}" for member in panel.members)
-    decided = int((made["status"] == "ok").sum())
-    text = f"{name} is derived from its members' votes over both orders and all repeats ({how}; weights {said}): "
-    verb = "are decided" if panel.rule == "learned" else "have a majority"
-    text += f"{decided} of {len(made)} questions {verb}; its cost is the sum of all members'"
+    said = [f"{member} {weights[member]:.3g}" for member in panel.members]
+    counts = {"decided": int((made["status"] == "ok").sum()), "questions": len(made)}
+    facts = {"how": how, "weights": said, **counts}
+    facts["verb"] = "are decided" if panel.rule == "learned" else "have a majority"
     if panel.rule != "learned" and not any(weights.values()):
-        text += "; no member beats a constant answer, so it decides nothing: use rule = 'majority', or other members"
-    return ReportWarning("panel", text, name)
+        facts["better"] = "majority"
+    return ReportWarning("panel", facts, name)

@@ -22,6 +22,7 @@ from app.results.panels import with_panels, without_explained
 from app.results.reporting import WHOLE, Calibrated, Extent, refuse_unknown, settings_of
 from app.settings import opened
 from calibration.choosing.looking import looking_of
+from calibration.estimates import first_few
 from calibration.inference.looks import Look
 from calibration.results import CalibrationReport, CalibrationSettings, ReportWarning
 from calibration.systems.claim_scores import together
@@ -189,20 +190,12 @@ def _about_the_study(session: orm.Session, study: Study) -> list[ReportWarning]:
     )
     warnings = []
     if left_out:
-        text = f"the protocol is at version {study.protocol_version}, changed after labels existed: {left_out} label"
-        text += " revisions answer words that are no longer asked, and are left out"
-        warnings.append(ReportWarning("changed_after_labels", text))
+        facts = {"version": study.protocol_version, "left_out": left_out}
+        warnings.append(ReportWarning("changed_after_labels", facts))
     if study.revealed_at is not None:
-        when = f"{study.revealed_at:%Y-%m-%d}"
-        warnings.append(
-            ReportWarning("revealed", f"labels were joined with systems before the study closed, on {when}")
-        )
+        warnings.append(ReportWarning("revealed", {"day": f"{study.revealed_at:%Y-%m-%d}"}))
     if groups := topics_of_one_text(session, study):
-        shown = "; ".join(" and ".join(keys) for keys in groups[:3])
-        more = f" and {len(groups) - 3} more groups" if len(groups) > 3 else ""
-        text = f"the reports of some topics are those of another, byte for byte ({shown}{more}): intervals and tests "
-        text += "take one topic under several names for several independent ones; leave all but one out"
-        warnings.append(ReportWarning("repeated_topics", text))
+        warnings.append(ReportWarning("repeated_topics", {"reports": first_few([{"names": keys} for keys in groups])}))
     return [*warnings, *_aligned(session, study)]
 
 
@@ -211,17 +204,14 @@ def _aligned(session: orm.Session, study: Study) -> Iterator[ReportWarning]:
     for name, plan in kept_alignments(session, study).items():
         made = select(Judge.id).where(Judge.study_id == study.id, Judge.name == name)
         if session.scalar(made) is not None:
-            text = f"{name} is the best of {variants_tried(session, study, plan.judge)} wordings of {plan.judge} that "
-            text += f"were tried on {len(plan.seen)} topics; it has no label there, and of these wordings it alone was "
-            text += "asked about the others: say how many were tried"
-            yield ReportWarning("aligned", text, name)
+            tried = variants_tried(session, study, plan.judge)
+            yield ReportWarning("aligned", {"tried": tried, "judge": plan.judge, "topics": len(plan.seen)}, name)
 
 
 def _without_families(settings: CalibrationSettings) -> Iterator[ReportWarning]:
     """Families name systems, and a judge's preference for its own would tell which masked one that is."""
     if settings.families:
-        text = "systems are numbered until the study is closed or revealed: no judge's preference for its own family "
-        yield ReportWarning("still_blind", f"{text}is looked for, since that would tell which system is of it")
+        yield ReportWarning("still_blind")
 
 
 def label_version(session: orm.Session, study: Study) -> tuple[int, ...]:

@@ -262,12 +262,8 @@ def positive_cautions(study: Study, settings: CalibrationSettings) -> Iterator[e
         if one is None or one.chosen or (one.label, one.negative) in told:
             continue
         told.add((one.label, one.negative))
-        text = (
-            f"answers are {one.label} and {one.negative}, and neither is known as the one that passes: no true "
-            f"positive rate, precision or pass rate is given; name it, such as positive = '{one.label}' under "
-            "[calibration]"
-        )
-        yield estimates.ReportWarning("positive_unknown", text, criterion=criterion)
+        facts = {"one": one.label, "other": one.negative}
+        yield estimates.ReportWarning("positive_unknown", facts, criterion=criterion)
 
 
 def _positive(labels: Sequence[str], place: int, others: Sequence[int], chosen: str) -> Positive:

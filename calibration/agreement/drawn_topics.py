@@ -6,7 +6,7 @@ on no draw.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -111,9 +111,4 @@ def draw_cautions(found: DrawnTopics | None) -> Iterator[ReportWarning]:
     """`drawn_topics`: that topics were drawn unequally, and what the labelled ones are worth."""
     if found is None:
         return
-    text = (
-        f"{found.labelled} of {found.topics} topics were drawn for people with unequal known probabilities "
-        f"({found.least:.3f} to {found.most:.3f}), worth {found.effective:.0f} drawn alike: agreement, the gap, κ and "
-        "win rates are weighted by 1 / draw_probability, and what is not weighted is a dash"
-    )
-    yield ReportWarning("drawn_topics", text)
+    yield ReportWarning("drawn_topics", asdict(found))

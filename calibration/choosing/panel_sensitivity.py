@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -112,21 +113,26 @@ def held_to_the_panel(choice: Choice, found: PanelSensitivity) -> Choice:
 
 def panel_cautions(found: PanelSensitivity) -> Iterator[ReportWarning]:
     """`panel_sensitive`: the first two systems, or the choice, change when one rater is left out."""
-    whole, parts = found.whole, []
+    whole, facts = found.whole, dict[str, Any]()
     orders = [one for one in found.without if one.first_places != whole.first_places]
     choices = [one for one in found.without if one.decided not in (None, whole.decided)]
     if orders:
-        moved = ", ".join(f"{order.top_two or 'no order'} without {order.without}" for order in orders)
-        parts.append(f"first two systems by the annotators: {whole.top_two} with all, {moved}")
+        facts |= _placed(whole) | {"orders": [_placed(one) | {"without": one.without} for one in orders]}
     if choices:
-        moved = ", ".join(f"{choice.decision} without {choice.without}" for choice in choices)
-        parts.append(f"judge chosen: {whole.decision} with all, {moved}")
-    if parts:
-        changed = len({one.without for one in (*orders, *choices)})
-        text = (
-            f"{'; '.join(parts)} ({changed} of {len(found.without)} raters, left out one at a time, change a headline)"
-        )
-        yield ReportWarning("panel_sensitive", f"{text}; say so beside it, and add annotators or pairs")
+        facts |= {"decided": _ended(whole), "choices": [_ended(one) | {"without": one.without} for one in choices]}
+    if facts:
+        changed = {one.without for one in (*orders, *choices)}
+        yield ReportWarning("panel_sensitive", {**facts, "changed": len(changed), "raters": len(found.without)})
+
+
+def _placed(found: Headlines) -> dict[str, Any]:
+    places = [{"system": names[0]} if len(names) == 1 else {"tied": [*names]} for names in found.first_places]
+    return {"places": places or None}
+
+
+def _ended(found: Headlines) -> dict[str, Any]:
+    decided = found.decided
+    return {"judge": decided.judge or None, "status": str(decided)} if decided else {}
 
 
 def _decision(

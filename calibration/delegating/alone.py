@@ -72,9 +72,8 @@ def alone_of(study: Study, group: Group, scale: Scale, settings: CalibrationSett
 
 def nothing_alone(settings: CalibrationSettings) -> estimates.ReportWarning:
     """`nothing_alone`: an error was stated, and nothing can be said of any judge."""
-    text = f"which items a judge may decide alone at an error of {percent(settings.alone_error)} cannot be said: that "
-    text += f"takes a judge and an annotator, on criteria that share a scale of at most {MANY_LABELS} answers"
-    return estimates.ReportWarning("nothing_alone", f"{text}; give the rows of such criteria")
+    facts = {"percent": round(100 * settings.alone_error, 1), "most": MANY_LABELS}
+    return estimates.ReportWarning("nothing_alone", facts)
 
 
 def items_for_people(verdicts: pd.DataFrame, judge: str, settings: CalibrationSettings) -> tuple[Alone, pd.DataFrame]:

@@ -39,6 +39,7 @@ from calibration.table.roles import (
     verdict_columns,
 )
 from calibration.table.verdicts import REQUIRED
+from calibration.warning_words import warning_text
 
 HOLDS = {
     "item_id": "one pair, report or probe",
@@ -120,7 +121,7 @@ def examine(frame: pd.DataFrame) -> Examination:
     if refusal:
         steps += [refusal, *_further(words)]
     elif not absent and (unlike := _named_sides(named)):
-        steps.append(unlike)
+        steps.append(warning_text("named_sides", {"words": unlike}))
     elif not absent and not comparable:
         steps.append(JUDGES_ALONE if _judges_share(named) else NOTHING_SHARED)
     return Examination(
@@ -161,8 +162,8 @@ def _further(words: Sequence[OddWord]) -> Iterator[str]:
         yield f"mend every word listed above, in the columns {' and '.join(columns)}: calibration names the first only"
 
 
-def _named_sides(named: pd.DataFrame) -> str:
-    """About labels without systems that are words: whether they name the two sides of each item."""
+def _named_sides(named: pd.DataFrame) -> int:
+    """How many words labels without systems hold, where they name the two sides of each item."""
     words = ~named["label"].isin([*PAIRWISE, *ALIASES, "not_applicable", ""]) & ~is_number(named["label"])
     return named_sides(named[words])
 
@@ -311,14 +312,10 @@ def _is_pairwise(table: pd.DataFrame) -> bool:
 
 
 CONTESTED = 10  # items with two answers or more against the most frequent one
-NAMED_SIDES = (
-    "no item has more than two of the {words} words in label, whichever these are: they look like names of the two "
-    "sides, and κ and α are wrong for them; give system_a and system_b, and write A, B or tie"
-)
 
 
-def named_sides(answers: pd.DataFrame) -> str:
-    """The sentence about labels that name the sides of each item, "" for those that may be one list of answers.
+def named_sides(answers: pd.DataFrame) -> int:
+    """How many words label holds where they name the sides of each item, 0 where they may be one list of answers.
 
     `answers`: the columns item_id and label, a row for each answer that is a word other than A, B and tie. Told by
     items where two raters or more contradict the most frequent answer: had they a list to choose from, they would not
@@ -327,11 +324,11 @@ def named_sides(answers: pd.DataFrame) -> str:
     rows = answers[["item_id", "label"]].astype(str)
     words = rows["label"].nunique()
     if words < 3:
-        return ""
+        return 0
     counts = rows.groupby(["item_id", "label"]).size()
     by_item = counts.groupby(level="item_id")
     contested = by_item.sum() - by_item.max() >= 2
     if by_item.size().max() > 2 or contested.sum() < CONTESTED:
-        return ""
+        return 0
     sides = counts.reset_index().groupby("item_id")["label"].agg(frozenset)[contested]
-    return NAMED_SIDES.format(words=words) if sides.nunique() > 2 else ""
+    return int(words) if sides.nunique() > 2 else 0

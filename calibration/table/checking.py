@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from calibration.arithmetic.columns import PAIRWISE, Codes, tally
-from calibration.estimates import ReportWarning
+from calibration.estimates import ReportWarning, first_few
 from calibration.table.roles import as_text, roles_of
 from calibration.table.typed_cells import as_category, is_number, refuse, row_number, spelling, where
 from calibration.table.verdicts import (
@@ -328,9 +328,6 @@ def _meant(rows: pd.DataFrame) -> str:
     return ""
 
 
-NAMED = 3  # items named in a warning before the rest is counted
-
-
 def without_examples(
     verdicts: pd.DataFrame, examples: Mapping[str, Collection[str]]
 ) -> tuple[pd.DataFrame, tuple[ReportWarning, ...]]:
@@ -351,7 +348,5 @@ def without_examples(
 
 
 def _warning(judge: str, items: list[str], rows: int, of: int) -> ReportWarning:
-    named = ", ".join(items[:NAMED]) + (f" and {len(items) - NAMED} more" if len(items) > NAMED else "")
-    text = f"{judge} was shown {len(items)} of the items it labelled as examples, with their answers ({named}): its "
-    text += f"{rows} rows on them, of {of}, are left out of every estimate; take examples from items outside the study"
-    return ReportWarning("examples_in_reference", text, judge)
+    facts = {"items": len(items), "named": first_few(items), "rows": rows, "of": of}
+    return ReportWarning("examples_in_reference", facts, judge)

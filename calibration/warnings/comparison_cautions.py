@@ -15,20 +15,18 @@ import numpy as np
 from calibration.agreement.catalogue import METRICS
 from calibration.arithmetic import closed_forms, tails
 from calibration.arithmetic.columns import Codes, tally
-from calibration.choosing.card import points
 from calibration.choosing.choice import Choice
 from calibration.choosing.noninferiority import USUAL, Claim, ComparisonPlan
 from calibration.choosing.panel_sensitivity import PanelSensitivity, panel_cautions, panel_sensitivity
 from calibration.estimates import Estimate, ReportWarning
 from calibration.inference.compare import JudgePair, compare_judges, shared_labels
 from calibration.settings import CalibrationSettings
-from calibration.study.distance import BY_DISTANCE, said_of
+from calibration.study.distance import BY_DISTANCE
 from calibration.study.joining import Mask, Study, scale_of
 from calibration.study.label_scores import LabelScores, label_scores
 from calibration.systems.ranking import FEW_SYSTEMS, systems_of
 from calibration.table.verdicts import BOTH_ORDERS
 from calibration.totals.total_scores import MEAN
-from plain.counting import counted
 
 UNSHARED = 0.95
 
@@ -52,10 +50,7 @@ def choice_cautions(
         if choice.plan.against == "ceiling":
             yield from second_label_cautions(scores, choice.plan.ties in BY_DISTANCE)
         if settings.generalise_to == "pairs_and_annotators":
-            text = (
-                "intervals speak of other annotators too, but the choice and its test hold for this panel only; say so"
-            )
-            yield ReportWarning("fixed_panel", text)
+            yield ReportWarning("fixed_panel")
     if study.drawn is None:  # it is not weighted
         yield from panel_cautions(panel or panel_sensitivity(study, choice, settings))
 
@@ -68,12 +63,10 @@ def system_cautions(estimates: Sequence[Estimate]) -> Iterator[ReportWarning]:
             found.append((systems_of(one), one))
     if found:
         few, one = min(found, key=lambda pair: pair[0])
-        text = f"{_title(one.statistic)} of the systems by {_words(one.rater)} and by {_words(one.reference)} is "
-        text += f"{one.value:.2f} over {few} systems"
-        text += f" (one of {len(found)} such)" if len(found) > 1 else ""
-        text += f", fewer than {FEW_SYSTEMS}: say that it is over systems, and never compare it with a correlation "
-        text += "over reports"
-        yield ReportWarning("few_systems", text)
+        facts = {"statistic": _title(one.statistic), "one": _words(one.rater), "other": _words(one.reference)}
+        several = {"found": len(found)} if len(found) > 1 else {}
+        counts = {"value": one.value, "systems": few, "least": FEW_SYSTEMS}
+        yield ReportWarning("few_systems", facts | counts | several)
 
 
 def reference_cautions(estimates: Sequence[Estimate], judges: Collection[str]) -> Iterator[ReportWarning]:
@@ -92,24 +85,15 @@ def reference_cautions(estimates: Sequence[Estimate], judges: Collection[str]) -
         if one.rater not in judges or one.rater in told or not unlike:
             continue
         told.add(one.rater)
-        text = f"{one.rater}: {_title(one.statistic)} {one.value:.3f} with {_words(one.reference)}"
-        text += f", people {people[one.statistic]:.3f} with each other" if one.statistic in people else ""
-        text += ": a majority is easier to agree with (a judge exactly as good as a person of .745 scores .807 against "
-        text += "three); set the judge beside leave_one_out_ceiling, on identical references"
-        text += f" ({ceiling[one.rater]:.3f} here)" if one.rater in ceiling else ""
-        yield ReportWarning("unlike_references", text, one.rater)
+        facts = {"statistic": _title(one.statistic), "value": one.value, "reference": _words(one.reference)}
+        beside = {"people": people.get(one.statistic), "ceiling": ceiling.get(one.rater)}
+        yield ReportWarning("unlike_references", facts | beside, one.rater)
 
 
 def selected_judge(tried: Sequence[str], chosen: str) -> Iterator[ReportWarning]:
     """`selected_judge`: two or more judges, prompts or settings were tried. `tried`: all their names."""
     if len({*tried}) > 1:
-        yield ReportWarning(
-            "selected_judge",
-            f"{chosen} is one of {len({*tried})} judges, prompts or settings that were tried: its own 95 % interval "
-            "is too narrow for one picked for its result (of a best of 10 it holds the truth 61 to 72 times in 100); "
-            "quote the interval that is simultaneous over all tried, and how many were tried",
-            chosen,
-        )
+        yield ReportWarning("selected_judge", {"tried": len({*tried})}, chosen)
 
 
 def not_shown_equal(claim: Claim, cluster: str = "topic") -> Iterator[ReportWarning]:
@@ -121,28 +105,21 @@ def not_shown_equal(claim: Claim, cluster: str = "topic") -> Iterator[ReportWarn
     if claim.outcome == "non_inferior" or not gap.low <= 0 <= gap.high:
         return
     who = "the left-out annotator" if claim.reference == "human_ceiling" else claim.reference
-    text = f"{who} minus {claim.judge} is {points(gap.value)}, interval {points(gap.low)} to "
-    text += (
-        f"{points(gap.high)} in {counted(gap.clusters, cluster)}: no difference was shown, and neither was its absence "
-    )
-    text += f"within the margin of {points(claim.test.margin)}; cannot tell"
+    numbers = {"gap": gap.value, "low": gap.low, "high": gap.high, "margin": claim.test.margin}
+    points = {name: 100 * value + 0.0 for name, value in numbers.items()}
+    facts: dict[str, Any] = {**points, "who": who, "clusters": gap.clusters, "cluster": cluster}
     if claim.needed and claim.needed.more:
-        text += f", label {counted(claim.needed.more, cluster, 'more')}"
+        facts["more"] = claim.needed.more
     elif claim.needed and claim.needed.note == "gap_reaches_margin":
-        text += f"; the gap seen is no smaller than the margin, so no number of {cluster}s is likely to show it smaller"
-    yield ReportWarning("not_shown_equal", text, claim.judge)
+        facts["hopeless"] = f"{cluster}s"
+    yield ReportWarning("not_shown_equal", facts, claim.judge)
 
 
 def unpaired_judges(pair: JudgePair) -> Iterator[ReportWarning]:
     """`unpaired_judges`: two judges share less than 95 % of the union of their labels."""
     if not math.isnan(pair.shared) and pair.shared < UNSHARED:
-        yield ReportWarning(
-            "unpaired_judges",
-            f"{pair.judge} and {pair.other} share {100 * pair.shared:.1f} % of the labels that either has: only the "
-            f"{pair.difference.n:,} shared ones are compared; run both on the same items",
-            pair.judge,
-            other=pair.other,
-        )
+        facts = {"other": pair.other, "percent": 100 * pair.shared, "shared": pair.difference.n}
+        yield ReportWarning("unpaired_judges", facts, pair.judge)
 
 
 def changed_plan(plan: ComparisonPlan, first: Mapping[str, Any] | None) -> Iterator[ReportWarning]:
@@ -154,22 +131,17 @@ def changed_plan(plan: ComparisonPlan, first: Mapping[str, Any] | None) -> Itera
         return
     now = {**USUAL, **json.loads(json.dumps(plan.kept))}  # as the first one was kept: lists for tuples
     first = {**USUAL, **first}
-    changes = []
+    changes: list[dict[str, Any]] = []
     for name in sorted({*now} & {*first} - {"plan_sha256"}):  # an older release kept fewer
         before, after = first.get(name), now.get(name)
         if isinstance(before, list) and isinstance(after, list):
             added, gone = sorted({*after} - {*before}), sorted({*before} - {*after})
-            changes += [f"{name} added: {', '.join(added)}"] * bool(added)
-            changes += [f"{name} left out: {', '.join(gone)}"] * bool(gone)
+            changes += [{"name": name, "added": added}] * bool(added)
+            changes += [{"name": name, "gone": gone}] * bool(gone)
         elif before != after:
-            changes.append(f"{name} {before} became {after}")
-    if not changes:
-        return
-    yield ReportWarning(
-        "changed_after_labels",
-        f"the comparison is not the one planned when a result was first shown (plan {first['plan_sha256'][:12]}): "
-        f"{'; '.join(changes)}; report what changed, and why",
-    )
+            changes.append({"name": name, "before": str(before), "after": str(after)})
+    if changes:
+        yield ReportWarning("changed_after_labels", {"plan": first["plan_sha256"][:12], "changes": changes})
 
 
 def _unpaired(scores: LabelScores, settings: CalibrationSettings) -> Iterator[ReportWarning]:
@@ -230,15 +202,9 @@ def second_label_cautions(scores: LabelScores, near: bool = False) -> Iterator[R
     found = [one for one in twice_or_once(scores) if not math.isnan(one.p)]
     plainest = min(found, key=lambda one: one.p, default=None)
     if plainest is not None and plainest.p * len(found) < DOUBTFUL:
+        shares = {"near_twice" if near else "twice": 100 * plainest.twice, "once": 100 * plainest.once}
         kind = "harder" if plainest.twice < plainest.once else "easier"
-        twice = said_of(f"{100 * plainest.twice:.1f} %", near)
-        yield ReportWarning(
-            "unlike_second_labels",
-            f"{plainest.judge} agrees {twice} where people labelled twice and {'to' if near else 'in'} "
-            f"{100 * plainest.once:.1f} % where they labelled once (p = {plainest.p:.1g}): people were compared with "
-            f"each other on {kind} items than the judge is to stand in for; label twice what is drawn at random",
-            plainest.judge,
-        )
+        yield ReportWarning("unlike_second_labels", {**shares, "p": plainest.p, "kind": kind}, plainest.judge)
 
 
 def _compared(judge: str, score: closed_forms.Array, clusters: Codes, several: Mask) -> TwiceOrOnce:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from calibration.agreement.panel import THIN
 from calibration.arithmetic.columns import Codes, tally
-from calibration.estimates import Estimate, ReportWarning
+from calibration.estimates import Estimate, ReportWarning, first_few
 from calibration.settings import CalibrationSettings
 from calibration.study import bounding, counted
 from calibration.study.alike_texts import numbered
@@ -25,7 +25,6 @@ CROWD = 200  # annotators above which each is a small part
 SHARED = 30  # labels that an annotator and a judge share at least before they are held against each other
 COPIED, APART = 0.97, 0.1  # agreement with a judge from which on, and how far above that with people
 CHANCE = 10.0  # bits: in 1 of 1,000 studies two topics would look so alike by chance
-NAMED = 3
 RARE = 0.01
 
 
@@ -34,14 +33,9 @@ def few_clusters(study: Study, settings: CalibrationSettings) -> Iterator[Report
     count = len(study.clusters)
     if count >= bounding.FEW_CLUSTERS:
         return
-    text = f"{count} clusters: intervals rest on few independent units; label at least {bounding.FEW_CLUSTERS}"
-    yield ReportWarning("few_clusters", text)
+    yield ReportWarning("few_clusters", {"clusters": count, "least": bounding.FEW_CLUSTERS})
     if settings.per_criterion and len(study.criteria) > 1:
-        yield ReportWarning(
-            "thin_criteria",
-            f"{len(study.criteria)} criteria on {count} clusters: single criteria get no interval and must not be "
-            "ranked; with 10 pairs, criteria that are all truly .80 show values from .50 to 1.00",
-        )
+        yield ReportWarning("thin_criteria", {"criteria": len(study.criteria), "clusters": count})
 
 
 def sample_cautions(study: Study) -> Iterator[ReportWarning]:
@@ -71,16 +65,8 @@ def repeated_topics(study: Study) -> list[list[str]]:
 
 
 def _repeated(study: Study) -> Iterator[ReportWarning]:
-    groups = repeated_topics(study)
-    if not groups:
-        return
-    shown = "; ".join(" and ".join(names) for names in groups[:NAMED])
-    more = f" and {len(groups) - NAMED} more groups" if len(groups) > NAMED else ""
-    yield ReportWarning(
-        "repeated_topics",
-        f"the labels of some topics are the same throughout, by people and judges ({shown}{more}): if they are one "
-        "topic under several names, intervals and tests take it for several independent ones; give it one cluster_id",
-    )
+    if groups := repeated_topics(study):
+        yield ReportWarning("repeated_topics", {"labels": first_few([{"names": names} for names in groups])})
 
 
 def _unit_marks(study: Study) -> tuple[Marks, Mask]:
@@ -126,12 +112,9 @@ def _copied(study: Study) -> Iterator[ReportWarning]:
         for judge, shared, alike in zip(judges, both[at, count:], same[at, count:], strict=True):
             agreed = _share(alike, shared)
             if shared >= SHARED and agreed >= COPIED and agreed - with_people >= APART:
+                shares = {"agreed": 100 * agreed, "with_people": 100 * with_people}
                 yield ReportWarning(
-                    "copied_labels",
-                    f"{annotator.rater} gave {judge.rater}'s label in {100 * agreed:.1f} % of {shared:.0f} answers and "
-                    f"the other annotators' in {100 * with_people:.1f} %: ask whether a person labelled; if not, leave "
-                    f"{annotator.rater} out, for a judge is no evidence for itself",
-                    annotator.rater,
+                    "copied_labels", {"judge": judge.rater, "shared": float(shared), **shares}, annotator.rater
                 )
 
 
@@ -157,11 +140,9 @@ def plan_cautions(
     yield from _scales(study, settings)
     yield from _panel(study)
     for rater, found in counted.derived_preferences(study.frame).items():
-        text = f"{found['verdicts']} verdicts of {rater} are derived from scores, {found['ties']} of them ties; say so"
-        yield ReportWarning("derived_preferences", f"{text}, and print the tie rule", rater)
+        yield ReportWarning("derived_preferences", {name: int(found[name]) for name in ("verdicts", "ties")}, rater)
     if settings.plan_hash and settings.plan_hash != plan_hash(study.criteria, settings):
-        text = "criteria, ties rule, margin or epsilon are not those of the plan that was fixed before labels were seen"
-        yield ReportWarning("changed_after_labels", f"{text}; report what changed, and why")
+        yield ReportWarning("changed_after_labels")
     yield from _families(study, settings)
     yield from _words_of_one_kind(study)
     yield from _same_reasons(study)
@@ -172,29 +153,22 @@ def _scales(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarni
     for name, kind in study.kinds.items():
         scale = scale_of(study, (name,), settings) if kind == "rating" else None
         if scale is not None and not scale.declared and len(scale.labels) <= MANY_LABELS:
-            text = (
-                f"{name} holds {len(scale.labels)} different scores and declares no scale: weighted kappa and ordinal "
-            )
-            text += "alpha are refused, because an unused point of the scale would change them; declare the scale"
-            yield ReportWarning("undeclared_scale", text, criterion=name)
+            yield ReportWarning("undeclared_scale", {"scores": len(scale.labels)}, criterion=name)
 
 
 def _panel(study: Study) -> Iterator[ReportWarning]:
     people = study.annotators
     if len(people) > study.units > 1:
-        text = f"{len(people)} annotators and {study.units} labels to give: item_id and rater_id may be exchanged, and "
-        text += "alpha is refused; check the columns"
-        yield ReportWarning("maybe_transposed", text)
+        yield ReportWarning("maybe_transposed", {"annotators": len(people), "units": study.units})
     if not 2 < len(people) <= MANY_PEOPLE:
         return
     shared = np.triu(shared_units(people), 1)
     thin = (shared > 0) & (shared < THIN)
     if thin.any():
         one, other = np.unravel_index(np.where(thin, shared, THIN).argmin(), shared.shape)
-        text = f"{thin.sum()} of {(shared > 0).sum()} pairs of annotators share fewer than {THIN} labels "
-        text += f"({people[one].rater} and {people[other].rater} {shared[one, other]}): "
-        text += "means over pairs are weighted by what they share"
-        yield ReportWarning("thin_rater_pairs", text)
+        thinnest = {"one": people[one].rater, "other": people[other].rater, "shared": int(shared[one, other])}
+        counts = {"thin": int(thin.sum()), "pairs": int((shared > 0).sum()), "least": THIN}
+        yield ReportWarning("thin_rater_pairs", counts | thinnest)
 
 
 def _families(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarning]:
@@ -204,8 +178,7 @@ def _families(study: Study, settings: CalibrationSettings) -> Iterator[ReportWar
         seen = {str(name) for side in ("system_a", "system_b") for name in rows[side].unique()}
         own = sorted(name for name in seen if family and settings.families.get(name) == family)
         if own:
-            text = f"{rater} labels reports of its own family {family} ({', '.join(own)}): compare its wins for them "
-            yield ReportWarning("own_family", text + "with those that people give", str(rater))
+            yield ReportWarning("own_family", {"family": family, "systems": own}, str(rater))
 
 
 def _words_of_one_kind(study: Study) -> Iterator[ReportWarning]:
@@ -223,12 +196,9 @@ def _words_of_one_kind(study: Study) -> Iterator[ReportWarning]:
         given = rows.droplevel("criterion")[["human", "judge"]]
         only = {kind: _never_of(given[kind], given[other]) for kind, other in (("human", "judge"), ("judge", "human"))}
         if all(only.values()):
-            told = {kind: ", ".join(f"{word!r} ({count:,})" for word, count in only[kind].items()) for kind in only}
-            text = (
-                f"only people answer {told['human']} and only judges {told['judge']} to {criterion}: each counts as a "
-            )
-            text += "disagreement; where one stands for no answer, or for the other, say so (--map-label WORD=missing)"
-            yield ReportWarning("words_of_one_kind", text, criterion=str(criterion))
+            told = {kind: [f"{word!r} ({count:,})" for word, count in only[kind].items()] for kind in only}
+            facts = {"people": told["human"], "judges": told["judge"]}
+            yield ReportWarning("words_of_one_kind", facts, criterion=str(criterion))
 
 
 def _never_of(own: "pd.Series[int]", other: "pd.Series[int]") -> dict[str, int]:
@@ -250,23 +220,19 @@ def _same_reasons(study: Study) -> Iterator[ReportWarning]:
     names = zip(both["rater_id_x"].astype(str), both["rater_id_y"].astype(str), strict=True)
     for (person, judge), count in sorted(Counter(names).items()):
         if count >= 0.2 * written[person]:
-            text = f"{count} of {person}'s {written[person]} rationales are, byte for byte, those of {judge} on the "
-            yield ReportWarning("copied_rationale", text + "same item and criterion; ask who wrote them", person)
+            facts = {"count": count, "written": int(written[person]), "judge": judge}
+            yield ReportWarning("copied_rationale", facts, person)
 
 
 def _ranges(study: Study, estimates: Sequence[Estimate]) -> Iterator[ReportWarning]:
     for estimate in estimates:
         if estimate.statistic.startswith(SHARES) and not math.isnan(estimate.value) and not 0 <= estimate.value <= 1:
-            yield ReportWarning(
-                "out_of_range",
-                f"{estimate.statistic} of {estimate.rater} is {estimate.value}, not a share",
-                estimate.rater,
-            )
+            facts = {"statistic": estimate.statistic, "value": estimate.value}
+            yield ReportWarning("out_of_range", facts, estimate.rater)
     frame = study.frame
     costly = (frame["cost_usd"] > 0).to_numpy()
     for rater, costs in frame["cost_usd"][costly].groupby(frame["rater_id"][costly], observed=True):
         cost = costs.to_numpy()
         median, count = float(np.median(cost)), int((cost > 100 * np.median(cost)).sum())
         if count:
-            text = f"{count} of {len(cost)} rows of {rater} cost more than 100 times the median (USD {median:.2g})"
-            yield ReportWarning("out_of_range", f"{text}; check that cost_usd is each row's share", str(rater))
+            yield ReportWarning("out_of_range", {"costly": count, "rows": len(cost), "median": median}, str(rater))

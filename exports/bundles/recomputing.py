@@ -241,7 +241,8 @@ def printed_otherwise(
 ) -> list[str]:
     """The names of files in `printed` that say something else than computed again, and of those that are no part."""
     warned = _warnings(printed / pack.REPORT)
-    missing = [warning for warning in report.warnings if warning not in warned and warning.code not in EXPLAINED]
+    said = {warning.text for warning in warned}
+    missing = [one for one in report.warnings if one.text not in said and one.code not in EXPLAINED]
     # a study adds warnings of its own, that labels cannot tell
     report = replace(report, warnings=(*warned, *missing))
     methods, title = methods_paragraph(report, facts).markdown, (facts.title if facts else "") or ""
@@ -258,7 +259,8 @@ def printed_otherwise(
 
 def _warnings(path: Path) -> tuple[ReportWarning, ...]:
     try:
-        return tuple(ReportWarning(**warning) for warning in loads(path.read_text(encoding="utf-8"))["warnings"])
+        printed = loads(path.read_text(encoding="utf-8"))["warnings"]
+        return tuple(ReportWarning(words=warning.pop("text"), **warning) for warning in printed)
     except (OSError, ValueError, LookupError, TypeError):
         return ()
 

@@ -188,7 +188,7 @@ def test_each_warning_is_told_on_one_page_and_one_that_was_told_in_part_is_told_
     shown: list[str] = []
     monkeypatch.setattr(report_page, "section", shown.append)
     told = ("missing_answers", "6 of 80 rows of j3"), ("missing_answers", "40 of 80 rows of j1"), ("own_family", "kin")
-    report = replace(toy_report(), warnings=tuple(ReportWarning(code, text) for code, text in told))
+    report = replace(toy_report(), warnings=tuple(ReportWarning(code, words=text) for code, text in told))
     pages: dict[str, str] = {}
     for page in (report_page.FIRST_PAGE, *report_page.OF_PAGE, "Paper"):
         shown.clear()

@@ -99,7 +99,7 @@ def test_the_topics_that_fitted_the_weights_have_no_verdicts_of_the_panel() -> N
     assert "join_loss" in lost
     explained = without_explained(calibrate(table, FEW).warnings, [panel(**MEASURED)], table)
     assert not [one for one in explained if one.code == "join_loss" and one.rater == "three [panel]"]
-    unpaired = [ReportWarning("unpaired_judges", "x", "good", other=name) for name in ("three [panel]", "bad")]
+    unpaired = [ReportWarning("unpaired_judges", {"other": name}, "good") for name in ("three [panel]", "bad")]
     assert without_explained(unpaired, [panel(**MEASURED)], table) == unpaired[1:], "whatever their texts say"
 
 

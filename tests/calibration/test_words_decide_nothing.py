@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any
@@ -15,7 +16,7 @@ from calibration.choosing.card import CardRow
 from calibration.choosing.choice import Choice
 from calibration.choosing.panel_sensitivity import PanelSensitivity
 from calibration.delegating.alone import Alone
-from calibration.estimates import Estimate, ReportWarning
+from calibration.estimates import Estimate
 from calibration.remarks import Kind, Reason, Remark
 from calibration.results import CalibrationReport, CalibrationSettings
 from exports.pack import tables_of
@@ -31,10 +32,10 @@ TEXTS: dict[type, tuple[str, ...]] = {  # records that hold a sentence, and wher
     Choice: ("headline", "sentence", "look"),
     PanelSensitivity: ("note",),
     Remark: ("words",),
-    ReportWarning: ("text",),
 }
 MAKERS = {  # functions that make one of reasons, facts and numbers, by where they are called from
     "calibration.estimates.note_of": "x",
+    "calibration.estimates.warning_text": "x",
     "calibration.remarks.words_of": "x",
     "calibration.remarks.text_of": "x",
     "calibration.remarks.brief": "x",
@@ -133,6 +134,13 @@ def test_with_an_x_for_every_sentence_decisions_codes_and_numbers_are_the_same(
 def test_the_studies_above_warn_and_decide_on_what_was_once_read_from_notes() -> None:
     codes = {one.code for study in STUDIES for one in report_of(study).warnings}
     assert {"few_systems", "undefined_shown_as_dash", "fixed_panel", "order_inconsistent"} <= codes
+
+
+def test_a_warning_is_told_by_its_facts_alone_as_they_are_in_a_file() -> None:
+    for one in {one.text: one for study in STUDIES for one in report_of(study).warnings}.values():
+        kept = replace(one, facts=json.loads(json.dumps(one.facts, allow_nan=True)))
+        assert one.text, one.code
+        assert kept.text == one.text
 
 
 def test_every_reason_has_words_of_its_own_or_is_told_by_whoever_gives_it() -> None:

@@ -32,7 +32,7 @@ def crowded():
     ]
     choice = replace(report.choice, candidates=(*report.choice.candidates, *more), sentence="It agrees. " * 200)
     warnings = tuple(
-        ReportWarning(code, "much to be said " * 80) for code in ("join_loss", "revealed", "few_clusters", "x")
+        ReportWarning(code, words="much to be said " * 80) for code in ("join_loss", "revealed", "few_clusters", "x")
     )
     return replace(report, choice=choice, warnings=warnings)
 
@@ -80,8 +80,8 @@ def test_a_reviewer_finds_ten_numbers_with_their_rule():
 
 
 def test_three_cautions_at_most_and_none_of_another_judge():
-    report = replace(toy_choice(), warnings=(ReportWarning("join_loss", "of tiny", "tiny"), *(
-        ReportWarning(f"code_{at}", "said", "gpt-5_mini") for at in range(5)
+    report = replace(toy_choice(), warnings=(ReportWarning("join_loss", {}, "tiny", words="of tiny"), *(
+        ReportWarning(f"code_{at}", {}, "gpt-5_mini", words="said") for at in range(5)
     )))  # fmt: skip
     cautions = answer_of(report).cautions
     assert len(cautions) == CAUTIONS

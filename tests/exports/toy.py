@@ -85,5 +85,5 @@ def toy_report(ties: str = "three_class") -> CalibrationReport:
         marginals={"ann1": {"A": 500, "B": 600, "not_applicable": 70}},
         verdicts_sha256="0123456789abcdef" * 4,
     )
-    warnings = (ReportWarning("two_annotators", "2 annotators: add a third"),)
+    warnings = (ReportWarning("two_annotators", words="2 annotators: add a third"),)
     return CalibrationReport(labels, CalibrationSettings(ties=ties), warnings, estimates)

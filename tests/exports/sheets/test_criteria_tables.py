@@ -139,10 +139,10 @@ def test_the_summary_opens_with_the_best_judge_and_ends_with_people():
 
 def test_warnings_are_folded_by_kind_and_the_gravest_comes_first():
     warnings = (
-        ReportWarning("nested_labels", "N = 10", "j1"),
-        ReportWarning("undefined_shown_as_dash", "shown as a dash for j1: x", "j1"),
-        *(ReportWarning("labels_dropped", f"{n} rows", f"j{n}") for n in range(1, 7)),
-        ReportWarning("something_new", "new"),
+        ReportWarning("nested_labels", {}, "j1", words="N = 10"),
+        ReportWarning("undefined_shown_as_dash", {}, "j1", words="shown as a dash for j1: x"),
+        *(ReportWarning("labels_dropped", {}, f"j{n}", words=f"{n} rows") for n in range(1, 7)),
+        ReportWarning("something_new", words="new"),
     )
     found = folded(replace(toy_report(), warnings=warnings))
     assert [one.code for one in found] == [

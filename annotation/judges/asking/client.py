@@ -7,11 +7,13 @@ import asyncio
 import gc
 import os
 import sys
+import threading
 import time
 from base64 import b64decode, b64encode
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from typing import Any, Protocol
 
@@ -53,7 +55,7 @@ async def ask(judge: JudgeDefinition, messages: Sequence[Message], schema: Mappi
         "timeout": judge.timeout_s,
         "num_retries": 0,
         "max_retries": 0,
-        "shared_session": _session(),
+        "shared_session": _wire().session,
     }
     key = api_key(judge) if _CAME_BEFORE.get() is None else _key_to_read(judge)
     if key is not None:
@@ -104,7 +106,8 @@ async def reread(said: Mapping[str, Any]) -> dict[str, Any] | None:
 _CAME_BEFORE: ContextVar[Mapping[str, Any] | None] = ContextVar("CAME_BEFORE", default=None)
 _ASKED: ContextVar[str] = ContextVar("ASKED")
 _TOLD: set[str] = set()  # models of which a request was seen to leave; of others it is said before it does
-_SESSIONS: dict[str, Any] = {}
+_WIRES: dict[str, "_Wire"] = {}
+SWITCH_S = 0.0005  # the interpreter's own 5 ms, lost at every read and write beside a busy thread, add up to a second
 
 
 async def _left(*_: Any) -> None:
@@ -130,32 +133,47 @@ class _Received:
 
 
 class _Request:
-    """A request whose answer is told before litellm reads it; one that came before is not sent.
+    """A request whose answer is told before litellm reads it; one that came before is not sent."""
 
-    Answers are read in turn, and the event loop listens in between: else an answer that is here waits, untold, until
-    litellm has worked through all that came with it.
-    """
-
-    def __init__(self, send: Callable[[], Any], turn: asyncio.Lock) -> None:
-        self._send, self._turn = send, turn
+    def __init__(self, fetch: Callable[[], Coroutine[Any, Any, Mapping[str, Any]]], loop: asyncio.AbstractEventLoop):
+        self._fetch, self._loop = fetch, loop
 
     async def __aenter__(self) -> _Received:
         raw = _CAME_BEFORE.get()
         if raw is None:
-            response = await self._send()
-            headers = {name: value for name, value in response.headers.items() if name.lower() != "set-cookie"}
-            raw = {"status": response.status, "headers": headers, "body": b64encode(await response.read()).decode()}
-            if watch := WATCH.get():
-                watch.arrives(raw)
-            async with self._turn:
-                await asyncio.sleep(0)
+            raw = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._fetch(), self._loop))
         return _Received(raw)
 
 
-def _session() -> Any:
-    """The connections of this run, made as litellm makes its own, with a note of when a request leaves through them,
-    and of what comes."""
-    if "session" not in _SESSIONS:
+class _Wire:
+    """The connections of this run, made as litellm makes its own, on an event loop and a thread of their own.
+
+    There requests leave and answers come, and both are told at once, however long litellm works on others. `session`:
+    what litellm takes for its connections.
+    """
+
+    def __init__(self) -> None:
+        from aiohttp import ClientSession
+
+        self._switch_s = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH_S)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="calipers-wire", daemon=True)
+        self._thread.start()
+        self._connected: Any = asyncio.run_coroutine_threadsafe(self._connect(), self._loop).result()
+        session: Any = ClientSession()
+        self.session = session
+        session.request = lambda *args, **kwargs: _Request(partial(self._fetch, *args, **kwargs), self._loop)
+
+    async def close(self) -> None:
+        await self.session.close()
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._connected.close(), self._loop))
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+        sys.setswitchinterval(self._switch_s)
+
+    async def _connect(self) -> Any:
         from aiohttp import TraceConfig
         from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
 
@@ -164,17 +182,27 @@ def _session() -> Any:
         trace.freeze()
         session: Any = AsyncHTTPHandler.create_aiohttp_transport().get_valid_client_session()
         session.trace_configs.append(trace)
-        send, turn = session.request, asyncio.Lock()
-        session.request = lambda *args, **kwargs: _Request(lambda: send(*args, **kwargs), turn)
-        _SESSIONS["session"] = session
-    return _SESSIONS["session"]
+        return session
+
+    async def _fetch(self, *args: Any, **kwargs: Any) -> Mapping[str, Any]:
+        async with self._connected.request(*args, **kwargs) as response:
+            headers = {name: value for name, value in response.headers.items() if name.lower() != "set-cookie"}
+            body = b64encode(await response.read()).decode()
+        raw = {"status": response.status, "headers": headers, "body": body}
+        if watch := WATCH.get():
+            watch.arrives(raw)
+        return raw
+
+
+def _wire() -> _Wire:
+    return _WIRES.setdefault("wire", _WIRES.get("wire") or _Wire())
 
 
 async def close() -> None:
     """Close the connections that litellm keeps open; call it in the event loop that used them."""
     await own_code.close()
-    if session := _SESSIONS.pop("session", None):
-        await session.close()
+    if wire := _WIRES.pop("wire", None):
+        await wire.close()
     if "litellm" in sys.modules:
         from litellm.llms.custom_httpx.async_client_cleanup import close_litellm_async_clients
 

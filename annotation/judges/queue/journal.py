@@ -46,9 +46,9 @@ def journals_of(url: URL) -> Path:
 class Journal:
     """One process's journal, in a folder that is locked as long as the process lives, and readable by its user alone.
 
-    Lines are written at once and forced to the disk by a thread of their own. Where nothing can be written there is no
-    journal, `refused` says why ("" else), and a run goes on without: what it holds is in the database as soon as that
-    has written it.
+    Lines are written at once, by whichever thread has one, and forced to the disk by a thread of their own. Where
+    nothing can be written there is no journal, `refused` says why ("" else), and a run goes on without: what it holds
+    is in the database as soon as that has written it.
     """
 
     def __init__(self, folder: Path, worker: str) -> None:
@@ -56,7 +56,7 @@ class Journal:
         self._number, self._open, self._bytes = 0, -1, 0
         self._held: dict[int, int] = {}  # by segment: lines that the database does not have
         self._is_whole = True
-        self._dirty, self._ended = threading.Event(), False
+        self._writing, self._dirty, self._ended = threading.Lock(), threading.Event(), False
         self._forcing = threading.Thread(target=self._force, name="calipers-journal", daemon=True)
         if self._folder is not None:
             self._next_segment()
@@ -82,6 +82,10 @@ class Journal:
         if self._folder is None:
             return _nothing
         line = json.dumps(said, separators=(",", ":")).encode() + b"\n"
+        with self._writing:
+            return self._written(line)
+
+    def _written(self, line: bytes) -> Callable[[], None]:
         segment = self._number
         try:
             # a line that was cut short by a full disk must not take the next one with it
@@ -99,9 +103,10 @@ class Journal:
         return lambda: self._let_go(segment)
 
     def _let_go(self, segment: int) -> None:
-        self._held[segment] -= 1
-        if not self._held[segment] and segment != self._number:
-            _path(self._folder, segment).unlink(missing_ok=True)
+        with self._writing:
+            self._held[segment] -= 1
+            if not self._held[segment] and segment != self._number:
+                _path(self._folder, segment).unlink(missing_ok=True)
 
     def _next_segment(self) -> None:
         number = self._number + 1

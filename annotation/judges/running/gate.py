@@ -1,6 +1,5 @@
-"""When a judge may send: its limits, the pauses its provider asks for, and how far this process is behind."""
+"""When a judge may send: its limits, and the pauses its provider asks for."""
 
-import asyncio
 import random
 import time
 from collections.abc import Callable
@@ -8,7 +7,6 @@ from collections.abc import Callable
 GIVE_UP_S = 15 * 60.0  # of 429s without a success
 FAILURES_IN_A_ROW, FAILURE_PAUSE_S = 20, 60.0
 LONGEST_PAUSE_S = 60.0
-BEAT_S = 0.02
 APART_S = 0.012  # the first calls: sent at once they are answered at once, and each burst waits for one processor
 
 
@@ -72,23 +70,3 @@ class Gate:
     def gave_up(self) -> bool:
         """429s and nothing else for 15 minutes."""
         return self._limited_since is not None and self._clock() - self._limited_since > GIVE_UP_S
-
-
-class Pulse:
-    """A beat every 20 ms; `behind_s` is how late the last one came, or how late the next one is by now. Seconds."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._late, self._due = 0.0, self._loop.time() + BEAT_S
-        self._next = self._loop.call_at(self._due, self._beat)
-
-    def behind_s(self) -> float:
-        return max(self._late, self._loop.time() - self._due)
-
-    def close(self) -> None:
-        self._next.cancel()
-
-    def _beat(self) -> None:
-        at = self._loop.time()
-        self._late, self._due = at - self._due, at + BEAT_S
-        self._next = self._loop.call_at(self._due, self._beat)

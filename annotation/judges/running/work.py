@@ -37,7 +37,6 @@ from annotation.judges.running.progress import JudgeProgress
 from db import connect, tables
 
 LOOK_AGAIN_S = 0.5  # after a claim that found nothing
-BEHIND_S, ON_THEIR_WAY = 0.005, 4  # while the event loop is so late, so many requests at once are made ready and sent
 _Came = tuple[settling.Settled, Callable[[], None]]  # an attempt, and what to do once it is stored
 SET_ASIDE = 500  # calls that do not fit the budget now; more are not looked for
 
@@ -65,21 +64,18 @@ class JudgeWork:
         self._tasks: set[asyncio.Task[None]] = set()
         self._claiming: asyncio.Task[None] | None = None
         self._requests: set[asyncio.Future[Reply]] = set()
-        self._unsent: set[Request] = set()
         self._came: dict[int, _Came] = {}  # by call: what is in the journal alone
         self._error: Exception | None = None
         self._in_flight = self._rung = self._ended = 0
         self._unaffordable: set[int] = set()
         self._settled = False  # since calls were last set aside
         self._look_at = self._started = time.monotonic()
-        self._pulse: gate.Pulse | None = None
         self._changed = asyncio.Event()
         self._states, self._spent = Counter(states), spent
         self._labels: Counter[str] = Counter()
 
     async def run(self) -> None:
         """Until nothing is left, nothing more may be spent, or `stop`. Raises what a transport raised unasked."""
-        self._pulse = gate.Pulse()
         await self._take_over()
         while self.stopped is None:
             self._start_ready()
@@ -115,8 +111,6 @@ class JudgeWork:
             lambda session: settling.let_go(session, self._worker, self.account.judge_id)
         )
         await self._writer.close()
-        if self._pulse is not None:
-            self._pulse.close()
         self.seconds = time.monotonic() - self._started
 
     def progress(self) -> JudgeProgress:
@@ -133,8 +127,6 @@ class JudgeWork:
     def _start_ready(self) -> None:
         slots = self._definition.concurrency
         while self._ready and self.stopped is None and self._in_flight < slots and self._gate.wait_s() <= 0:
-            if self._is_behind():
-                break
             work = self._ready.popleft()
             if isinstance(work.step, Ask):
                 self._gate.started(material.tokens(work.step, work.rows))
@@ -142,10 +134,6 @@ class JudgeWork:
             task = asyncio.create_task(self._one(work))
             self._tasks.add(task)
             task.add_done_callback(self._ended_task)
-
-    def _is_behind(self) -> bool:
-        """Whether one more request would only let the replies that came wait longer for this process."""
-        return len(self._unsent) >= ON_THEIR_WAY and self._pulse is not None and self._pulse.behind_s() > BEHIND_S
 
     def _ended_task(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
@@ -226,7 +214,6 @@ class JudgeWork:
         until = [1.0, self._look_at - time.monotonic() if self._look_at > time.monotonic() else 1.0]
         if self._ready or self._gate.paused_s():
             until.append(self._gate.wait_s() if self._in_flight < self._definition.concurrency else 1.0)
-            until.extend([BEHIND_S] if self._is_behind() else ())
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(0.001, min(until))):  # unlike wait_for, makes no task
                 await self._changed.wait()
@@ -294,12 +281,6 @@ class JudgeWork:
             self._states["planned"] -= 1
             self._labels.update(answer.status for answer in step.answers)
 
-    def _has_left(self, noted: Request) -> None:
-        if noted in self._unsent:
-            self._unsent.discard(noted)
-            noted.sent()
-            self._start_ready()
-
     async def _replied(self, judge: JudgeDefinition, step: Ask) -> Reply:
         """The request itself; where the judge sees pictures, with these, which are read as late as this."""
         messages = step.prompt.messages
@@ -314,8 +295,7 @@ class JudgeWork:
     async def _send(self, rows: material.CallRows, step: Ask, noted: Request) -> Reply:
         started = time.monotonic()
         judge = as_sent(self._definition, rows.repeat_no)
-        self._unsent.add(noted)
-        WATCH.set(Watch(partial(self._has_left, noted), noted.arrived))
+        WATCH.set(Watch(noted.sent, noted.arrived))
         if self._transport is not client.ask:
             leaves()  # it says itself when a request leaves this process; of others nobody knows
         request = asyncio.ensure_future(self._replied(judge, step))
@@ -332,7 +312,6 @@ class JudgeWork:
             return Reply("abandoned", time.monotonic() - started, error=type(error).__name__)
         finally:
             self._requests.discard(request)
-            self._unsent.discard(noted)
 
     def _come_to(
         self, rows: material.CallRows, step: Ask, reply: Reply, tried: list[Tried], noted: Request, *, requeue: bool

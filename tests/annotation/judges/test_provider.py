@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
 from annotation.judges.asking import client
+from annotation.judges.money.accounts import WATCH, Watch
 from annotation.judges.planning.plan import plan_judges
 from annotation.judges.running.progress import JudgeSummary
 from annotation.judges.running.run import run_judges
@@ -71,6 +73,30 @@ def test_the_ledger_is_the_providers_to_the_call_and_the_cent(
     }
     for row in labels(sqlite):
         assert verdict(row) == ("A" if row["item"] % 2 == 1 else "B"), "swapping sides swaps labels, not verdicts"
+
+
+def test_a_reply_is_told_while_everything_else_in_the_process_is_busy(fake: Fake) -> None:
+    """So that a kill at that moment has it in the journal, and not paid again."""
+    fake.reset(latency_ms=150)
+    told: list[float] = []
+
+    async def busy() -> float:
+        await client.ask(*asked)  # from now on it is said of this model when a request leaves, and not before
+        WATCH.set(Watch(lambda: told.append(time.monotonic()), lambda raw: told.append(time.monotonic())))
+        asking = asyncio.create_task(client.ask(*asked))
+        while not told:
+            await asyncio.sleep(0)
+        until = time.monotonic() + 1.5
+        while time.monotonic() < until:  # holds the interpreter, as litellm's own work does
+            pass
+        assert (await asking).outcome == "ok"
+        await client.close()
+        return until
+
+    asked: Any = judges(judge(fake))[0], [{"role": "user", "content": "criterion: c"}], client.UNREAD, "plain"
+    until = asyncio.run(busy())
+    assert len(told) >= 2
+    assert told[-1] < until - 0.5
 
 
 def test_a_judge_with_a_taste_for_the_first_report_is_reported_as_such(sqlite: Engine, fake: Fake) -> None:

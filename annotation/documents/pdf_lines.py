@@ -7,80 +7,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from annotation.documents.pdf_pieces import Figure, Line, Piece, Table, Word
+
 FORMS = re.compile(r"[\u2e80-\u2fdf\ufb00-\ufb06]")
 GAP = 2.0  # type sizes: blanks in a line are narrower, what is further apart is another column
+NARROW = 0.6  # type sizes: what two columns are apart at least; a blank between words is half of it
+MOST_CROSSING = 0.3  # of a page's lines that may reach over both of its columns
 MARGIN = 0.09  # of a page's height, above and below which its running titles are
 FEWEST = 8  # lines that make a column
 SMALL = 0.85  # of the size of most words
 FEWEST_ROWS = 3  # that make a table without rules
+RUNNING = 3  # pages on which a picture in one place, or a title, belongs to the paper and not to the text
+MOST_OVER = 12  # lines in front of a picture; before more of them it is a page's background, or its scan
+FOOT = 0.13  # the same for page numbers alone, which some set nearer to the text
 BAND = 20.0  # points: things are looked for on their own height of the page
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    text: str
-    x0: float
-    x1: float
-    top: float
-    bottom: float
-    size: float
-    font: str
-    link: str = ""  # the address it leads to, `#` within the file
-    raised: bool = False
-
-
-@dataclass(frozen=True)
-class Line:
-    """Words on one height, from left to right."""
-
-    words: tuple[Word, ...]
-    page: int
-
-    @property
-    def text(self) -> str:
-        return " ".join(word.text for word in self.words)
-
-    @property
-    def x0(self) -> float:
-        return self.words[0].x0
-
-    @property
-    def x1(self) -> float:
-        return self.words[-1].x1
-
-    @property
-    def top(self) -> float:
-        return min(word.top for word in self.words if not word.raised) if self.size else self.words[0].top
-
-    @property
-    def bottom(self) -> float:
-        return max(word.bottom for word in self.words)
-
-    @property
-    def size(self) -> float:
-        """The type size of most of its characters."""
-        sizes: Counter[float] = Counter()
-        for word in self.words:
-            sizes[round(word.size * 2) / 2] += len(word.text) * (not word.raised)
-        return max(sizes, key=lambda size: sizes[size])
-
-
-@dataclass(frozen=True)
-class Table:
-    """Cells as lines of words, row by row; None where a joined cell reaches over."""
-
-    rows: tuple[tuple[tuple[Line, ...], ...], ...]
-    top: float
-    page: int
-
-
-@dataclass(frozen=True)
-class Figure:
-    top: float
-    page: int
-
-
-Piece = Line | Table | Figure
 
 
 @dataclass
@@ -92,6 +32,7 @@ class Read:
     without_text: int = 0
     drawn: int = 0
     turned: int = 0
+    behind: int = 0  # pictures
 
 
 def read_pages(pages: Iterable[dict[str, Any]]) -> Read:
@@ -107,6 +48,7 @@ def read_pages(pages: Iterable[dict[str, Any]]) -> Read:
     running = _running([lines for lines, _, _ in read], heights)
     text = [[line for line in lines if (n, _spelled(line)) not in running] for n, (lines, _, _) in enumerate(read)]
     gutters = [_gutter(lines, width) for lines, width in zip(text, widths, strict=True)]
+    times = Counter(_place(one) for _, _, figures in read for one in figures)
     usual = Counter(gutter for gutter in gutters if gutter).most_common(1)
     for number, (lines, tables, figures) in enumerate(read):
         # the last page of a text in columns has few lines in each
@@ -114,6 +56,9 @@ def read_pages(pages: Iterable[dict[str, Any]]) -> Read:
         ordered, in_columns = _in_order(text[number], gutter), gutter is not None
         found.in_columns += in_columns
         found.without_text += not lines and not tables and bool(figures)
+        figures = [one for one in figures if times[_place(one)] < RUNNING]
+        beside = [one for one in figures if sum(_is_over(line, one) for line in lines) <= MOST_OVER]
+        found.behind, figures = found.behind + len(figures) - len(beside), beside
         found.pieces += _between(ordered, [*tables, *figures], in_columns)
     return found
 
@@ -131,7 +76,16 @@ def _page(page: dict[str, Any], number: int) -> tuple[list[Line], list[Table], l
         made = tuple(tuple(tuple(_cell(inside, cell, number)) for cell in row) for row in rows)
         tables.append(Table(made, box[1], number))
     words += [dot for x0, x1, top, bottom in page["dots"] if (dot := _bullet(words, x0, x1, top, bottom))]
-    return _lines(words, number), tables, [Figure(top, number) for _, _, top, _ in page["figures"]]
+    return _lines(words, number), tables, [Figure(number, *told) for told in page["figures"]]
+
+
+def _place(one: Figure) -> tuple[int, ...]:
+    return tuple(map(round, (one.x0, one.x1, one.top, one.bottom)))
+
+
+def _is_over(line: Line, one: Figure) -> bool:
+    """Whether a line of text is in front of a picture."""
+    return one.x0 < (line.x0 + line.x1) / 2 < one.x1 and one.top < (line.top + line.bottom) / 2 < one.bottom
 
 
 def _letters(text: str) -> str:
@@ -176,7 +130,8 @@ def _linked(words: Iterable[Word], links: Iterable[Sequence[Any]]) -> list[Word]
 def _lines(words: Iterable[Word], page: int, *, apart: bool = True) -> list[Line]:
     """`apart`: what is far to the right on the same height is a line of its own."""
     rows = _on_one_foot([*words])
-    made = [part for line in rows for part in (_split(line) if apart else [sorted(line, key=lambda w: w.x0)])]
+    stripe = _stripe(rows) if apart else None
+    made = [part for line in rows for part in (_split(line, stripe) if apart else [sorted(line, key=lambda w: w.x0)])]
     return sorted((Line(_raised(part), page) for part in made), key=lambda line: (line.top, line.x0))
 
 
@@ -224,10 +179,23 @@ def _distance(small: Word, word: Word) -> float:
     return max(small.x0 - word.x1, word.x0 - small.x1, 0.0)
 
 
-def _split(words: Sequence[Word]) -> list[list[Word]]:
+def _stripe(rows: Sequence[Sequence[Word]]) -> float | None:
+    """Where white runs down the middle of a page, as between columns that are nearer to each other than `GAP`."""
+    covered: Counter[int] = Counter(x for row in rows for word in row for x in range(int(word.x0), int(word.x1) + 1))
+    if len(rows) < FEWEST or not covered:
+        return None
+    left, right = min(covered), max(covered)
+    middle = range(left + int(0.3 * (right - left)), left + int(0.7 * (right - left)))
+    best = min(middle, key=lambda x: covered[x], default=left)
+    return best + 0.5 if covered[best] <= MOST_CROSSING * len(rows) else None
+
+
+def _split(words: Sequence[Word], stripe: float | None) -> list[list[Word]]:
     parts: list[list[Word]] = []
     for word in sorted(words, key=lambda word: word.x0):
-        if parts and word.x0 - parts[-1][-1].x1 <= GAP * max(word.size, parts[-1][-1].size):
+        blank = word.x0 - parts[-1][-1].x1 if parts else 0.0
+        is_over = parts and stripe and parts[-1][-1].x1 <= stripe <= word.x0 and blank > NARROW * word.size
+        if parts and not is_over and blank <= GAP * max(word.size, parts[-1][-1].size):
             parts[-1].append(word)
         elif parts and LISTED.fullmatch(parts[-1][-1].text) and len(parts[-1]) == 1:
             parts[-1].append(word)  # a bullet's text is where a tab put it
@@ -256,16 +224,22 @@ def _spelled(line: Line) -> str:
     return f"{round(line.x0 / 30)} {re.sub(r'[0-9]+', '#', line.text)}"
 
 
+NUMBER = re.compile(r"\d+ (page )?[-–— ]*#( (of|/) #)?[-–— ]*", re.IGNORECASE)
+
+
 def _running(pages: Sequence[Sequence[Line]], heights: Sequence[float]) -> set[tuple[int, str]]:
     """(page, spelled line) of running titles: in the margins of three pages, or of both of two; numbers differ."""
-    margins = [
-        {_spelled(line) for line in lines if line.bottom < MARGIN * height or line.top > (1 - MARGIN) * height}
-        for lines, height in zip(pages, heights, strict=True)
-    ]
+    margins = [_within(lines, MARGIN * height, height) for lines, height in zip(pages, heights, strict=True)]
+    feet = [_within(lines, FOOT * height, height) for lines, height in zip(pages, heights, strict=True)]
     on = Counter(spelled for margin in margins for spelled in margin)
     often = {spelled for spelled, count in on.items() if count >= min(3, max(2, len(pages)))}
-    often |= {spelled for spelled in on if re.fullmatch(r"\d+ (page )?[-–— ]*#( (of|/) #)?[-–— ]*", spelled.lower())}
-    return {(page, spelled) for page, margin in enumerate(margins) for spelled in margin & often}
+    numbers = {(page, spelled) for page, foot in enumerate(feet) for spelled in foot if NUMBER.fullmatch(spelled)}
+    return numbers | {(page, spelled) for page, margin in enumerate(margins) for spelled in margin & often}
+
+
+def _within(lines: Sequence[Line], reach: float, height: float) -> set[str]:
+    """The lines, spelled, of the upper and lower margins of a page."""
+    return {_spelled(line) for line in lines if line.bottom < reach or line.top > height - reach}
 
 
 def _in_order(lines: Sequence[Line], gutter: float | None) -> list[Line | Table]:
@@ -296,7 +270,7 @@ def _gutter(lines: Sequence[Line], width: float, fewest: int = FEWEST, near: flo
         left = [line for line in lines if line.x1 <= x + 1]
         right = [line for line in lines if line.x0 >= x - 1]
         crossing = len(lines) - len(left) - len(right)
-        if len(left) < fewest or len(right) < fewest or crossing > 0.3 * len(lines):
+        if len(left) < fewest or len(right) < fewest or crossing > MOST_CROSSING * len(lines):
             continue
         reach = [(side, max(one.x1 for one in side) - min(one.x0 for one in side)) for side in (left, right)]
         if near or all(_usual(line.x1 - line.x0 for line in side) > 0.6 * wide for side, wide in reach):
@@ -371,12 +345,18 @@ class _Unruled:
         return [_one_line(row) for row in _rows(lines)]
 
 
+def _is_below(piece: Piece, other: Table | Figure) -> bool:
+    """Below it and, of a figure, in its own column."""
+    beside = isinstance(other, Figure) and isinstance(piece, Line) and not (piece.x0 < other.x1 and piece.x1 > other.x0)
+    return piece.top > other.top and not beside
+
+
 def _between(lines: Sequence[Line | Table], others: Sequence[Table | Figure], in_columns: bool) -> list[Piece]:
     """Tables and figures among the lines of their page, by height."""
     pieces: list[Piece] = [*lines]
     for other in sorted(others, key=lambda one: one.top):
         if in_columns:
-            at = min((n for n, piece in enumerate(pieces) if piece.top > other.top), default=len(pieces))
+            at = min((n for n, piece in enumerate(pieces) if _is_below(piece, other)), default=len(pieces))
         else:
             at = sum(piece.top < other.top for piece in pieces)
         pieces.insert(at, other)

@@ -5,13 +5,12 @@ It reads the file on its standard input and writes pandoc's tree, and what could
 
 import io
 import json
-import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from annotation.documents import pdf_tree, programs
+from annotation.documents import pdf_pictures, pdf_tree, programs
 from annotation.documents.document_tree import Element
 from annotation.errors import ImportingError
 
@@ -33,7 +32,6 @@ TOLD = {
     TOO_WIDE: f"a page wider or higher than {WIDEST:,} points, or of no size; save it anew",
     EMPTY: "no PDF, or without a page; save it anew",
 }
-ROOT = Path(__file__).resolve().parents[2]
 
 
 class Refused(Exception):
@@ -100,11 +98,7 @@ def _page(page: Any) -> dict[str, Any]:
             for one in page.annots
             if (one.get("uri") or "Link" in str((one.get("data") or {}).get("Subtype"))) and _is_on(page, one)
         ],
-        "figures": [
-            [*(float(one[name]) for name in SIDES)]
-            for one in page.images
-            if one["x1"] - one["x0"] >= SMALLEST and one["bottom"] - one["top"] >= SMALLEST
-        ],
+        "figures": [*_figures(page)],
         # browsers draw the bullets of lists
         "dots": [[*(float(one[name]) for name in SIDES)] for one in [*page.curves, *page.rects] if _is_dot(one)],
         "drawn": is_drawn or sum(not _is_dot(one) for one in page.curves) > 30,
@@ -112,11 +106,20 @@ def _page(page: Any) -> dict[str, Any]:
     }
 
 
+def _figures(page: Any) -> Iterator[list[Any]]:
+    """Where each picture is, and its address: how many of its size in pixels come before it on its page."""
+    before: Counter[tuple[int, int]] = Counter()
+    for one in page.images:
+        wide, high = map(int, one["srcsize"])
+        if one["x1"] - one["x0"] >= SMALLEST and one["bottom"] - one["top"] >= SMALLEST:
+            address = pdf_pictures.ADDRESS.format(page.page_number, wide, high, before[wide, high])
+            yield [*(float(one[name]) for name in SIDES), address]
+        before[wide, high] += 1
+
+
 def read_pdf(original: bytes, shown: str) -> tuple[Element, tuple[str, ...]]:
     """The tree of a PDF, and what could not be told of it. Raises ImportingError."""
-    # -P and our own path first: the current folder may hold an annotation/ or a resource.py of somebody else
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))}
-    code, made, complaint = programs.run([sys.executable, "-P", "-m", __name__], original, PATIENCE_S, env)
+    code, made, complaint = programs.run_module(__name__, original, PATIENCE_S)
     if len(made) > programs.MOST_BYTES or (code < 0 and code != programs.KILLED):  # by the system, short of memory
         code = TOO_LARGE
     if code == programs.KILLED:
@@ -134,7 +137,7 @@ def read_pdf(original: bytes, shown: str) -> tuple[Element, tuple[str, ...]]:
 def main() -> int:
     """Exit status of the process."""
     try:
-        _limit()
+        programs.limit_memory(MEMORY_MB)
         made = pdf_tree.tree_of(read_pages(sys.stdin.buffer.read()))
         if made is None:
             return NO_TEXT
@@ -149,16 +152,6 @@ def main() -> int:
             return TOO_LARGE
         return LOCKED if any("Password" in one or "Encrypt" in one for one in said) else DAMAGED
     return 0
-
-
-def _limit() -> None:
-    try:
-        import resource
-    except ImportError:  # Windows has none
-        return
-    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    most = MEMORY_MB << 20 if hard == resource.RLIM_INFINITY else min(MEMORY_MB << 20, hard)
-    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Any
 
-from annotation.documents import pdf_lines
-from annotation.documents.document_tree import NO_ATTRIBUTES, Element, element
+from annotation.documents import pdf_lines, pdf_pieces
+from annotation.documents.document_tree import NO_ATTRIBUTES, Element, element, text_of
 from plain.counting import counted
 
 LARGER = 1.12  # a heading's type beside the text's
@@ -18,6 +18,11 @@ BOLD, SLANTED = re.compile(r"bold|black|heavy|semibold|demi", re.I), re.compile(
 TYPED = re.compile(r"courier|mono|consolas|menlo|typewriter|cmtt", re.I)
 STOPPED = re.compile(r"[.!?:;。！？：][\"'”’)\]]*$")
 UNSPACED_DASH = re.compile(r"\w—$")
+CAPTION = re.compile(  # in the languages of `source_lists.reference_headings`
+    r"(?:fig(?:ures?|uras?|uur|\.)?|abb(?:ildung|\.)?|ill(?:ustration|\.)|chart|photo|image|rys(?:unek|\.)|рис(?:унок|\.)"
+    r"|şekil|hình|الشكل|شكل|איור|चित्र|图|圖|図|그림)\s*\.?\s*[\d٠-٩]",
+    re.IGNORECASE,
+)
 HYPHEN = re.compile(r"[^\W\d_][-\u00ad\u2010]$")
 MANY = 0.08  # of all lines: a program that sets text breaks words so often, others at their own hyphens alone
 CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
@@ -26,9 +31,9 @@ CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 def tree_of(pages: Iterable[dict[str, Any]]) -> tuple[list[Element], tuple[str, ...]] | None:
     """The blocks of a PDF's pages as `pdf_process` reads them, and what could not be told; None without text."""
     read = pdf_lines.read_pages(pages)
-    if not any(isinstance(piece, pdf_lines.Line | pdf_lines.Table) for piece in read.pieces):
+    if not any(isinstance(piece, pdf_pieces.Line | pdf_pieces.Table) for piece in read.pieces):
         return None
-    return [*_blocks(read.pieces)], _lost(read)
+    return [*_captioned(_blocks(read.pieces))], _lost(read)
 
 
 def _lost(read: pdf_lines.Read) -> tuple[str, ...]:
@@ -38,27 +43,29 @@ def _lost(read: pdf_lines.Read) -> tuple[str, ...]:
         "page with a drawing, whose labels are in the text": read.drawn,
         "page with text on its side or aslant, which was left out": read.turned,
     }
-    return tuple(counted(count, what) if count == 1 else _many(count, what) for what, count in told.items() if count)
+    behind = [f"{counted(read.behind, 'figure')} behind text, left out"] if read.behind else []
+    pages = (counted(count, what) if count == 1 else _many(count, what) for what, count in told.items() if count)
+    return (*pages, *behind)
 
 
 def _many(count: int, what: str) -> str:
     return f"{count} {what.replace('page', 'pages', 1).replace('a drawing', 'drawings')}"
 
 
-def _blocks(pieces: Sequence[pdf_lines.Piece]) -> Iterator[Element]:
-    lines = [piece for piece in pieces if isinstance(piece, pdf_lines.Line)]
+def _blocks(pieces: Sequence[pdf_pieces.Piece]) -> Iterator[Element]:
+    lines = [piece for piece in pieces if isinstance(piece, pdf_pieces.Line)]
     look = _Look(lines)
     for _, found in groupby(pieces, key=type):
         group = [*found]
-        yield from look.blocks([piece for piece in group if isinstance(piece, pdf_lines.Line)])
-        yield from (_table(piece, look) for piece in group if isinstance(piece, pdf_lines.Table))
-        yield from (element("Para", [_figure()]) for piece in group if isinstance(piece, pdf_lines.Figure))
+        yield from look.blocks([piece for piece in group if isinstance(piece, pdf_pieces.Line)])
+        yield from (_table(piece, look) for piece in group if isinstance(piece, pdf_pieces.Table))
+        yield from (_figure(piece) for piece in group if isinstance(piece, pdf_pieces.Figure))
 
 
 class _Look:
     """How the text of one file is set: the size of its type, of its headings, and how far its lines are apart."""
 
-    def __init__(self, lines: Sequence[pdf_lines.Line]) -> None:
+    def __init__(self, lines: Sequence[pdf_pieces.Line]) -> None:
         sizes: Counter[float] = Counter()
         for line in lines:
             sizes[line.size] += len(line.text)
@@ -76,22 +83,22 @@ class _Look:
         self.breaks_words = sum(bool(HYPHEN.search(text)) for text in at_end) > MANY * len(at_end)
         self.known = {word.text.strip(MARKS).lower() for line in lines for word in line.words}
 
-    def cell(self, lines: Sequence[pdf_lines.Line], heads: bool) -> list[Element]:
+    def cell(self, lines: Sequence[pdf_pieces.Line], heads: bool) -> list[Element]:
         """`heads`: of the first row, which is set in bold type without being said to be."""
         inlines = self._inlines(lines)
         return [element("Plain", _plain(inlines) if heads else inlines)] if lines else []
 
-    def _may_head(self, line: pdf_lines.Line) -> bool:
+    def _may_head(self, line: pdf_pieces.Line) -> bool:
         return line.size >= LARGER * self.size and len(line.text) <= LONGEST_HEADING
 
-    def blocks(self, lines: Sequence[pdf_lines.Line]) -> Iterator[Element]:
+    def blocks(self, lines: Sequence[pdf_pieces.Line]) -> Iterator[Element]:
         for listed, groups in groupby(self._paragraphs(lines), key=self._is_item):
             if listed:
                 yield from self._lists([*groups])
             else:
                 yield from map(self._block, groups)
 
-    def _is_item(self, group: Sequence[pdf_lines.Line]) -> bool:
+    def _is_item(self, group: Sequence[pdf_pieces.Line]) -> bool:
         first = group[0]
         return (
             bool(pdf_lines.ITEM.fullmatch(first.words[0].text))
@@ -99,8 +106,8 @@ class _Look:
             and first.size not in self.headings
         )
 
-    def _paragraphs(self, lines: Sequence[pdf_lines.Line]) -> list[list[pdf_lines.Line]]:
-        groups: list[list[pdf_lines.Line]] = []
+    def _paragraphs(self, lines: Sequence[pdf_pieces.Line]) -> list[list[pdf_pieces.Line]]:
+        groups: list[list[pdf_pieces.Line]] = []
         for line in lines:
             if groups and self._goes_on(groups[-1], line):
                 groups[-1].append(line)
@@ -108,7 +115,7 @@ class _Look:
                 groups.append([line])
         return groups
 
-    def _goes_on(self, group: Sequence[pdf_lines.Line], line: pdf_lines.Line) -> bool:
+    def _goes_on(self, group: Sequence[pdf_pieces.Line], line: pdf_pieces.Line) -> bool:
         """Whether a line belongs to the paragraph above it."""
         last = group[-1]
         if _is_typed(last) != _is_typed(line) or abs(last.size - line.size) > 0.6:
@@ -120,12 +127,14 @@ class _Look:
         if last.page != line.page or line.top < last.top - self.step:  # over to the next page or column
             is_cut_off = line.text[:1].islower() or last.x1 > self.right - 4 * self.size
             return is_cut_off and not STOPPED.search(last.text) and not self._may_head(line)
+        if CAPTION.match(group[0].text) and _is_slanted(last) != _is_slanted(line):
+            return False
         if line.top - last.top > 1.3 * max(self.step, 1.15 * line.size):
             return False
         is_indented = line.x0 - last.x0 > 1.2 * line.size and not _is_typed(line)
         return not is_indented or (len(group) == 1 and bool(pdf_lines.ITEM.fullmatch(group[0].words[0].text)))
 
-    def _block(self, group: Sequence[pdf_lines.Line]) -> Element:
+    def _block(self, group: Sequence[pdf_pieces.Line]) -> Element:
         if _is_typed(group[0]):
             return element("CodeBlock", [NO_ATTRIBUTES, "\n".join(_as_typed(group))])
         if group[0].size in self.headings and self._may_head(group[0]):
@@ -133,7 +142,7 @@ class _Look:
             return element("Header", [self.headings.index(group[0].size) + 1, NO_ATTRIBUTES, line])
         return element("Para", self._inlines(group))
 
-    def _lists(self, items: Sequence[Sequence[pdf_lines.Line]]) -> Iterator[Element]:
+    def _lists(self, items: Sequence[Sequence[pdf_pieces.Line]]) -> Iterator[Element]:
         """Items as lists, and within them those that are to the right of the one before."""
         at = 0
         while at < len(items):
@@ -155,9 +164,9 @@ class _Look:
             else:
                 yield element("BulletList", made)
 
-    def _inlines(self, group: Sequence[pdf_lines.Line], skipped: int = 0) -> list[Element]:
+    def _inlines(self, group: Sequence[pdf_pieces.Line], skipped: int = 0) -> list[Element]:
         """The words of a paragraph, the first `skipped` left out; a word that a line's end broke is whole again."""
-        words: list[tuple[str, pdf_lines.Word, bool]] = []  # its text, itself, and whether a blank is before it
+        words: list[tuple[str, pdf_pieces.Word, bool]] = []  # its text, itself, and whether a blank is before it
         for number, line in enumerate(group):
             for at, word in enumerate(line.words):
                 if number or at >= skipped:
@@ -185,7 +194,7 @@ def _is_broken(last: str, first: str) -> bool:
     return bool(HYPHEN.search(last)) and first[:1].islower()
 
 
-def _is_apart(before: tuple[str, pdf_lines.Word, bool] | None, word: pdf_lines.Word, begins_line: bool) -> bool:
+def _is_apart(before: tuple[str, pdf_pieces.Word, bool] | None, word: pdf_pieces.Word, begins_line: bool) -> bool:
     if before is None:
         return False
     if begins_line:
@@ -195,7 +204,7 @@ def _is_apart(before: tuple[str, pdf_lines.Word, bool] | None, word: pdf_lines.W
     return word.x0 - before[1].x1 > 0.13 * min(word.size, before[1].size)
 
 
-def _styled(words: Sequence[tuple[str, pdf_lines.Word, bool]]) -> list[Element]:
+def _styled(words: Sequence[tuple[str, pdf_pieces.Word, bool]]) -> list[Element]:
     """Runs of words in one style, each with the blanks between them; a run begins after the blank before it."""
     made: list[Element] = []
     for style, run in groupby(words, key=lambda one: _style(one[1])):
@@ -212,7 +221,7 @@ def _styled(words: Sequence[tuple[str, pdf_lines.Word, bool]]) -> list[Element]:
 Style = tuple[str, bool, bool, bool, bool]  # address, raised, bold, slanted, typed
 
 
-def _style(word: pdf_lines.Word) -> Style:
+def _style(word: pdf_pieces.Word) -> Style:
     font = word.font
     is_bold, is_slanted = bool(BOLD.search(font)), bool(SLANTED.search(font))
     return word.link, word.raised, is_bold, is_slanted, bool(TYPED.search(font))
@@ -240,15 +249,19 @@ def _plain(inlines: Iterable[Element]) -> list[Element]:
     return made
 
 
-def _is_bold(line: pdf_lines.Line) -> bool:
+def _is_slanted(line: pdf_pieces.Line) -> bool:
+    return all(SLANTED.search(word.font) for word in line.words)
+
+
+def _is_bold(line: pdf_pieces.Line) -> bool:
     return all(BOLD.search(word.font) for word in line.words)
 
 
-def _is_typed(line: pdf_lines.Line) -> bool:
+def _is_typed(line: pdf_pieces.Line) -> bool:
     return all(TYPED.search(word.font) for word in line.words)
 
 
-def _as_typed(group: Sequence[pdf_lines.Line]) -> Iterator[str]:
+def _as_typed(group: Sequence[pdf_pieces.Line]) -> Iterator[str]:
     """Lines of code with the blanks that their places tell: in such a type all characters are equally wide."""
     left = min(line.x0 for line in group)
     word = max((word for line in group for word in line.words), key=lambda word: len(word.text))
@@ -261,11 +274,30 @@ def _as_typed(group: Sequence[pdf_lines.Line]) -> Iterator[str]:
         yield text
 
 
-def _figure() -> Element:
-    return element("Image", [NO_ATTRIBUTES, [], ["", ""]])
+def _figure(piece: pdf_pieces.Figure) -> Element:
+    return element("Para", [element("Image", [NO_ATTRIBUTES, [], [piece.address, ""]])])
 
 
-def _table(table: pdf_lines.Table, look: _Look) -> Element:
+def _captioned(blocks: Iterable[Element]) -> Iterator[Element]:
+    """A figure and the `Figure 3: …` below it as one, so that its caption speaks for it where it is not shown."""
+    figure: Element | None = None
+    for block in blocks:
+        is_caption = block["t"] == "Para" and CAPTION.match(text_of(block["c"])) is not None
+        if figure and is_caption:
+            yield element("Figure", [NO_ATTRIBUTES, [None, [block]], [figure]])
+            figure = None
+            continue
+        if figure:
+            yield figure
+        is_figure = block["t"] == "Para" and block["c"][0]["t"] == "Image"
+        figure = block if is_figure else None
+        if not is_figure:
+            yield block
+    if figure:
+        yield figure
+
+
+def _table(table: pdf_pieces.Table, look: _Look) -> Element:
     rows = [
         [NO_ATTRIBUTES, [[NO_ATTRIBUTES, {"t": "AlignDefault"}, 1, 1, look.cell(cell, at == 0)] for cell in row]]
         for at, row in enumerate(table.rows)

@@ -6,10 +6,12 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from urllib.parse import unquote
 
+from annotation.documents import pdf_pictures
 from annotation.documents.document_tree import FIGURE
 from annotation.documents.reading import PACKED
 from annotation.errors import FigureError
@@ -19,6 +21,7 @@ from annotation.texts import figures, spans
 from plain.counting import counted
 
 ON_THE_WEB = "on the web, where nothing is fetched from"
+OF_PDF = "of a PDF that cannot be taken out of it"
 NOT_THERE = "whose file is not among the reports"
 _WORDS = r"!\[(?P<words>(?:[^\[\]\n]|\[[^\[\]\n]{0,200}\]){0,500}+)\]"
 _PLACE = r"<[^<>\n]{1,4000}+>|(?:[^()\n]|\([^()\n]{0,500}\))+"
@@ -100,12 +103,17 @@ def reader(original: bytes, path: str, named: tuple[str, ...], root: Path | None
     pictures, in their order.
     """
     lies = Path(path)
+    of_pdf = cache(lambda: pdf_pictures.read_pictures(original, named))  # all by one look, if any is asked for
 
     def read(address: str) -> bytes:
         if (number := _OF_DOCUMENT.fullmatch(address)) and 0 < int(number[1]) <= len(named):
             address = named[int(number[1]) - 1]
         if address.lower().startswith("data:"):
             return from_data(address)
+        if lies.suffix.lower() == ".pdf" and pdf_pictures.TOLD.fullmatch(address):
+            if address not in of_pdf():
+                raise FigureError(OF_PDF)
+            return of_pdf()[address]
         if _SCHEME.match(address):
             raise FigureError(ON_THE_WEB)
         if lies.suffix.lower() in PACKED:

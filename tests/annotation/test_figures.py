@@ -52,6 +52,7 @@ from db import people_tables
 from db.connect import reading, transaction
 from db.judge_tables import JudgeAttempt, JudgeConfig
 from db.tables import Figure, Label, Report, Study, System
+from tests.annotation.importing.pdf_files import pdf, running
 from tests.annotation.judges import judged_study
 from tests.small_study import PROTOCOL, a_person
 
@@ -224,9 +225,9 @@ def test_a_row_of_a_table_reaches_no_picture_but_those_in_the_folder_of_its_name
 
 
 def write_pictured(root: Path) -> Path:
-    """One chart in Markdown, HTML, Word, OpenDocument and EPUB; the text of each says the same."""
+    """One chart in Markdown, HTML, Word, OpenDocument, EPUB and PDF; the text of each says the same."""
     words = "# Tides\n\nTides rise twice a day, as everybody who lives beside the sea can tell.\n\n![Height by hour](chart.png)\n"
-    for system in ("alpha", "beta", "gamma", "delta", "epsilon"):
+    for system in ("alpha", "beta", "gamma", "delta", "epsilon", "zeta"):
         (root / system).mkdir(parents=True)
     (root / "alpha" / "tides.md").write_text(words, encoding="utf-8")
     chart = root / "alpha" / "chart.png"
@@ -237,6 +238,12 @@ def write_pictured(root: Path) -> Path:
         pypandoc.convert_text(
             words, suffix, "markdown", outputfile=str(made), extra_args=[f"--resource-path={chart.parent}", *more]
         )
+    chart_pixels = Image.open(chart).convert("RGB").tobytes()
+    (root / "zeta" / "tides.pdf").write_bytes(pdf([
+        (72, 80, 20, "plain", "Tides"),
+        *running("Tides rise twice a day, as everybody who lives beside the sea can tell.", 72, 110, 60),
+        (72, 480, 10, "plain", "Height by hour"),
+    ], picture=True, pixels=(60, 40, chart_pixels)))  # fmt: skip
     return root
 
 
@@ -246,13 +253,13 @@ def import_pictured(session: Any, root: Path, protocol: str = SHOWN) -> tuple[St
     return study, told
 
 
-def test_one_chart_is_the_same_picture_in_five_formats_and_is_shown_to_whom_the_item_is(
+def test_one_chart_is_the_same_picture_in_six_formats_and_is_shown_to_whom_the_item_is(
     engine: Engine, tmp_path: Path
 ) -> None:
     root = write_pictured(tmp_path / "reports")
     with transaction(engine) as session:
         study, told = import_pictured(session, root)
-        assert "figures shown 5" in told.notes
+        assert "figures shown 6" in told.notes
         shown = session.scalars(select(Report.shown_text)).all()
         assert {figure_names(text) for text in shown} == {figure_names(shown[0])}
         assert len(set(shown)) == 2, "in pandoc's OpenDocument a caption is a paragraph of its own"
@@ -396,7 +403,7 @@ def test_a_judge_that_is_shown_images_gets_them_where_they_stand_and_any_other_r
     engine: Engine, tmp_path: Path
 ) -> None:
     root = write_pictured(tmp_path / "reports")
-    for system in ("gamma", "delta", "epsilon"):
+    for system in ("gamma", "delta", "epsilon", "zeta"):
         shutil.rmtree(root / system)
     planted = f"![figure](figures/{'0' * 32}.webp)"
     with (root / "alpha" / "tides.md").open("a", encoding="utf-8") as file:

@@ -10,16 +10,26 @@ Put = tuple[float, float, float, str, str]  # x and y from the upper left, type 
 
 
 def pdf(
-    *pages: Sequence[Put], drawn: str = "", links: Iterable[str] = (), more: str = "", picture: bool = False
+    *pages: Sequence[Put],
+    drawn: str = "",
+    links: Iterable[str] = (),
+    more: str = "",
+    picture: bool = False,
+    pixels: tuple[int, int, bytes] = (1, 1, b"000"),
 ) -> bytes:
-    """A file of pages with the same drawing and links on each; `more` goes into the catalog."""
+    """A file of pages with the same drawing, links and picture on each; `more` goes into the catalog.
+
+    `pixels` of the picture: how many across and down, and three bytes each.
+    """
+    wide, high, colours = pixels
     objects = [
         "",
         "",
         *(f"<</Type/Font/Subtype/Type1/BaseFont/{name}/Encoding/WinAnsiEncoding>>" for name in FONTS.values()),
     ]
     objects.append(
-        "<</Type/XObject/Subtype/Image/Width 1/Height 1/BitsPerComponent 8/ColorSpace/DeviceGray/Length 1>>stream\n0\nendstream"
+        f"<</Type/XObject/Subtype/Image/Width {wide}/Height {high}/BitsPerComponent 8/ColorSpace/DeviceRGB"
+        f"/Length {len(colours)}>>stream\n{colours.decode('latin-1')}\nendstream"
     )
     held = "".join(f"/{name} {3 + n} 0 R" for n, name in enumerate(FONTS))
     kids = []

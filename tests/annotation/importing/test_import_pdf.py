@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.documents import pdf_lines, pdf_process
+from annotation.documents import pdf_lines, pdf_pictures, pdf_process, programs
 from annotation.documents.reading import read_document
 from annotation.errors import ImportingError
 from annotation.protocol import Reports
@@ -120,6 +120,29 @@ def test_pictures_without_words_and_pages_without_text_are_told() -> None:
     assert read(words, drawn=curve)[1] == ("1 page with a drawing, whose labels are in the text",)
 
 
+def test_a_picture_stands_above_its_caption_and_the_papers_own_and_a_pages_background_go() -> None:
+    page = [(72.0, 80.0, 10.0, "plain", "They rise."), (72.0, 460.0, 10.0, "slanted", "Figure 1: Height by hour")]
+    below = [*page, (72.0, 473.0, 10.0, "plain", "They fall.")]
+    assert read(below, picture=True) == (
+        "They rise.\n\n![](figure1.png)\n\n*Figure 1: Height by hour*\n\nThey fall.",
+        (),
+    )
+    assert "![" not in read(page, page, page, picture=True)[0]
+    over = running(WORDS * 4, 80, 350, 30, step=5, size=4)
+    assert read([*page, *over], picture=True)[1] == ("1 figure behind text, left out",)
+    claimed = pdf(page, picture=True, pixels=(10_000, 10_000, b""))
+    assert pdf_pictures.read_pictures(claimed, ["pdf:1/10000x10000/0", "pdf:9/1x1/0", "x"]) == {}
+    assert pdf_pictures.read_pictures(claimed[:400], ["pdf:1/10000x10000/0"]) == {}
+
+
+def test_columns_that_are_close_to_each_other_are_two() -> None:
+    """LaTeX sets them a type size apart, on one height."""
+    left, right = running(WORDS * 8, 72, 150, 41), running(WORDS.upper() * 6, 292, 150, 30)
+    text, lost = read([*left, *right, (290, 745, 10, "plain", "1")])
+    assert (text.count(WORDS), text.count(WORDS.upper()), "1" in text) == (8, 6, False)
+    assert lost == ("1 page in columns, whose order was guessed",)
+
+
 @pytest.mark.parametrize(
     ("original", "said"),
     [
@@ -192,7 +215,7 @@ def test_the_readers_time_and_memory_have_an_end_and_a_lower_end_stays(monkeypat
         read([(72, 80, 10, "plain", "x")])
     under_ulimit = ["sh", "-c", f'ulimit -d 300000 && exec "$0" -m {pdf_process.__name__}', sys.executable]
     given = pdf([(72, 80, 10, "plain", "Word")])
-    done = subprocess.run(under_ulimit, input=given, capture_output=True, check=True, cwd=pdf_process.ROOT)
+    done = subprocess.run(under_ulimit, input=given, capture_output=True, check=True, cwd=programs.ROOT)
     assert b'"Word"' in done.stdout
 
 

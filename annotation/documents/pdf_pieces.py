@@ -1,0 +1,75 @@
+"""What is on a page of a PDF: words in lines, cells in tables, and where pictures are."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    text: str
+    x0: float
+    x1: float
+    top: float
+    bottom: float
+    size: float
+    font: str
+    link: str = ""  # the address it leads to, `#` within the file
+    raised: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    """Words on one height, from left to right."""
+
+    words: tuple[Word, ...]
+    page: int
+
+    @property
+    def text(self) -> str:
+        return " ".join(word.text for word in self.words)
+
+    @property
+    def x0(self) -> float:
+        return self.words[0].x0
+
+    @property
+    def x1(self) -> float:
+        return self.words[-1].x1
+
+    @property
+    def top(self) -> float:
+        return min(word.top for word in self.words if not word.raised) if self.size else self.words[0].top
+
+    @property
+    def bottom(self) -> float:
+        return max(word.bottom for word in self.words)
+
+    @property
+    def size(self) -> float:
+        """The type size of most of its characters."""
+        sizes: Counter[float] = Counter()
+        for word in self.words:
+            sizes[round(word.size * 2) / 2] += len(word.text) * (not word.raised)
+        return max(sizes, key=lambda size: sizes[size])
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells as lines of words, row by row; None where a joined cell reaches over."""
+
+    rows: tuple[tuple[tuple[Line, ...], ...], ...]
+    top: float
+    page: int
+
+
+@dataclass(frozen=True)
+class Figure:
+    page: int
+    x0: float
+    x1: float
+    top: float
+    bottom: float
+    address: str
+
+
+Piece = Line | Table | Figure

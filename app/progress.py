@@ -19,7 +19,7 @@ from annotation.work.remarks import Remark, remarks_of
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall
 from db.people_tables import Enrollment
 from db.tables import HANDED_IN, LIVE, SLOT_SOURCES, Assignment, Criterion, Item, Label, Report, Study, System, Topic
-from plain.counting import counted
+from plain.wording import several, worded
 
 DONE = Assignment.status.in_(HANDED_IN)
 SHOWN = orm.aliased(Report)
@@ -82,7 +82,9 @@ class StudyParts:
 def far(progress: StudyProgress) -> str:
     """Say in one sentence how far the work is."""
     if not progress.slots and any(rater.submitted for rater in progress.raters if rater.kind == "human"):
-        return f"Labels of people were imported, for {progress.items:,} items; nobody was asked here."
+        return worded(
+            "Labels of people were imported, for {items:,} items; nobody was asked here.", items=progress.items
+        )
     return f"{handed_in(progress.slots, progress.submitted)} {progress.drawn}".rstrip()
 
 
@@ -91,15 +93,23 @@ def drawn_words(study: str, batches: Sequence[TopicDraw]) -> str:
     if not batches:
         return ""
     drawn, topics = sum(len(batch.topics) for batch in batches), batches[0].waiting
-    told = f"{drawn:,} of {counted(topics, 'topic')} are drawn, in {counted(len(batches), 'batch')}"
+    told = worded(
+        "{drawn:,} of {topics} are drawn, in {batchs}",
+        drawn=drawn, topics=several(topics, "topic"), batchs=several(len(batches), "batch"),
+    )  # fmt: skip
     if drawn >= topics:
-        return f"{told}: nothing is left to draw."
-    return f"{told}; the next one, by all that is answered by then: calipers pairs {quote(study)} --design active."
+        return worded("{told}: nothing is left to draw.", told=told)
+    return worded(
+        "{told}; the next one, by all that is answered by then: calipers pairs {quote} --design active.",
+        told=told, quote=quote(study),
+    )  # fmt: skip
 
 
 def handed_in(slots: int, submitted: int) -> str:
     share = f" ({100 * submitted / slots:.0f} %)" if slots else ""
-    return f"{submitted:,} of {slots:,} slots are handed in{share}."
+    return worded(
+        "{submitted:,} of {slots:,} slots are handed in{share}.", submitted=submitted, slots=slots, share=share
+    )
 
 
 def short_of_people(progress: StudyProgress) -> str:
@@ -108,10 +118,11 @@ def short_of_people(progress: StudyProgress) -> str:
     people = sum(rater.kind == "human" and rater.status != "withdrawn" for rater in progress.raters)
     if people >= asked:
         return ""
-    return (
-        f"{asked} annotators an item, {people} invited: {asked - people} more must come before every item can be done "
-        f"(calipers invite {quote(progress.study)} NAME)"
-    )
+    return worded(
+        "{asked} annotators an item, {people} invited: {people2} more must come before every item can be done "
+        "(calipers invite {quote} NAME)",
+        asked=asked, people=people, people2=asked - people, quote=quote(progress.study),
+    )  # fmt: skip
 
 
 def study_progress(session: orm.Session, principal: Principal) -> StudyProgress:

@@ -34,10 +34,10 @@ def worded_of(n: int, one: str, other: str, /, **fields: object) -> str:
     return told.format(n=n, **fields)
 
 
-def several(count: int, thing: str) -> str:
-    """`1 topic`, `2,400 topics`, `2,400 个主题`."""
+def several(count: int, thing: str, more: str = "") -> str:
+    """`1 topic`, `2,400 topics`, `2,400 个主题`. `more`: as of `counted`; other languages say it around the number."""
     noun = thing if _language.get() == ENGLISH else catalogue(_language.get()).pgettext(COUNTED, thing)
-    return counted(count, thing) if noun == thing else f"{count:,} {noun}"
+    return counted(count, thing, more) if noun == thing else f"{count:,} {noun}"
 
 
 def set_language(language: str) -> None:

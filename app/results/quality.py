@@ -24,7 +24,7 @@ from calibration.sizing.agreement_so_far import AgreementSoFar, agreement_so_far
 from db.connect import reading, transaction
 from exports.as_json import plain
 from exports.cells import shown
-from plain.counting import counted
+from plain.wording import several, worded, worded_of
 
 RESAMPLES = 1_999  # of a page that is drawn anew every half minute; a report has five times as many
 
@@ -91,7 +91,10 @@ def flagged(measured: StudyQuality) -> Iterator[settling.ToLookAt]:
     """Whoever `calipers quality` names, which says how often it names somebody by chance."""
     for one in measured.annotators:
         if one.flags:
-            why = f"{', '.join(TITLES[flag.name] for flag in one.flags)}; see calipers quality {measured.study}"
+            why = worded(
+                "{listed}; see calipers quality {study}",
+                listed=", ".join(worded(TITLES[flag.name]) for flag in one.flags), study=measured.study,
+            )  # fmt: skip
             yield settling.ToLookAt(one.rater, why)
 
 
@@ -134,23 +137,31 @@ def in_words(one: Estimate) -> str:
 
 def reason(one: Signal) -> str:
     """A flag as a sentence with the estimate that carries it."""
-    value, over = one.estimate.value, f"n {one.estimate.n:,}, {one.estimate.clusters:,} clusters"
+    value = one.estimate.value
+    over = worded("n {n:,}, {clusters:,} clusters", n=one.estimate.n, clusters=one.estimate.clusters)
     interval = f"{points(value)} {interval_of(one.estimate)}, {over}"
     if one.name == "speed":
-        return f"needs {_share_of_time(one.estimate)} of the others' time for the same items ({over})"
+        return worded(
+            "needs {share_of_time} of the others' time for the same items ({over})",
+            share_of_time=_share_of_time(one.estimate), over=over,
+        )  # fmt: skip
     if one.name == "severity":
         way = "higher" if value > 0 else "lower"
-        return (
-            f"scores {way} than the others on the same questions: by {interval.replace('points', '% of the scale', 1)}"
-        )
+        return worded(
+            "scores {way} than the others on the same questions: by {interval}",
+            way=way, interval=interval.replace("points", "% of the scale", 1),
+        )  # fmt: skip
     if one.name == "side":
         side = "left" if value > 0 else "right"
-        return f"takes the {side} report more often than the others' verdicts put it there: by {interval}"
+        return worded(
+            "takes the {side} report more often than the others' verdicts put it there: by {interval}",
+            side=side, interval=interval,
+        )  # fmt: skip
     said = {
-        "agreement": "agrees less with the others than these do among themselves: by",
-        "drift": "agreement with the others fell from the first half of the work to the second: by",
-        "same_answer": "gives the same answer within an item more often than the others on the same items: by",
-        "rationale": "repeats its own rationales more often than the others on the same items: by",
+        "agreement": worded("agrees less with the others than these do among themselves: by"),
+        "drift": worded("agreement with the others fell from the first half of the work to the second: by"),
+        "same_answer": worded("gives the same answer within an item more often than the others on the same items: by"),
+        "rationale": worded("repeats its own rationales more often than the others on the same items: by"),
     }
     return f"{said[one.name]} {interval}"
 
@@ -158,14 +169,18 @@ def reason(one: Signal) -> str:
 def listed(one: AnnotatorQuality) -> list[str]:
     """Facts beside the flags; no test backs them."""
     seen = one.attention_passed + one.attention_failed
-    facts = [f"failed {one.attention_failed} of {counted(seen, 'attention item')}"] if one.attention_failed else []
+    failed = worded("failed {n} of {items}", n=one.attention_failed, items=several(seen, "attention item"))
+    facts = [failed] if one.attention_failed else []
     if one.too_fast:
         few, more = one.too_fast[:3], len(one.too_fast) - 3
-        which = f"{', '.join(few)}{f' and {more} more' if more > 0 else ''}"
-        facts.append(f"{counted(len(one.too_fast), 'item')} in less time than reading at 600 words a minute: {which}")
+        which = ", ".join(few) + (worded(" and {more} more", more=more) if more > 0 else "")
+        many = several(len(one.too_fast), "item")
+        fast = worded("{items} in less time than reading at 600 words a minute: {which}", items=many, which=which)
+        facts.append(fast)
     again = one.self_agreement
     if one.flags and not math.isnan(again.value):
-        facts.append(f"on retests gave the same answer again in {_percent(again)} of {counted(again.n, 'answer')}")
+        share, of = _percent(again), several(again.n, "answer")
+        facts.append(worded("on retests gave the same answer again in {share} of {of}", share=share, of=of))
     return facts
 
 
@@ -173,32 +188,43 @@ def trust(found: StudyQuality) -> str:
     """Whether the labels can be trusted so far, as far as they tell."""
     headline, flagged = found.agreement.headline, [one for one in found.annotators if one.flags]
     if not found.annotators:
-        return "Nobody has handed in labels yet."
+        return worded("Nobody has handed in labels yet.")
     if headline is None or math.isnan(headline.value):
-        agreed = "no two annotators have answered the same yet, so nothing tells how far they agree"
+        agreed = worded("no two annotators have answered the same yet, so nothing tells how far they agree")
     else:
-        agreed = f"annotators give the same answer to {_percent(headline)} of what two of them answered"
+        agreed = worded(
+            "annotators give the same answer to {percent} of what two of them answered", percent=_percent(headline)
+        )
     tested = any(not math.isnan(signal.p) for one in found.annotators for signal in one.signals)
     if flagged:
         names = _joined([one.rater for one in flagged])
-        looked = f"{names} {'needs' if len(flagged) == 1 else 'need'} a second look"
+        looked = worded_of(len(flagged), "{names} needs a second look", "{names} need a second look", names=names)
     elif tested:
-        looked = "nobody stands out more than chance allows"
+        looked = worded("nobody stands out more than chance allows")
     else:
-        looked = "it is too early to compare single annotators"
+        looked = worded("it is too early to compare single annotators")
     return f"{agreed[0].upper()}{agreed[1:]}; {looked}."
 
 
 def more_pairs(found: StudyQuality, half_width: float) -> str:
     """How many more pairs narrow the interval of agreement to +- `half_width`, or why nobody can say."""
-    needed, aim = found.agreement.needed(half_width), f"±{100 * half_width:g} points"
+    needed, aim = found.agreement.needed(half_width), worded("±{half_width:g} points", half_width=100 * half_width)
     if needed.clusters is None:
-        return f"How many more pairs would narrow agreement to {aim} cannot be said yet: {why_unknown(needed)}."
+        return worded(
+            "How many more pairs would narrow agreement to {aim} cannot be said yet: {why_unknown}.",
+            aim=aim, why_unknown=why_unknown(needed),
+        )  # fmt: skip
     pairs, safe = found.cluster, found.agreement.cautious(half_width)
     if not needed.more:
-        return f"Agreement is known to {aim} or better with the {counted(found.agreement.spread.pilot, pairs)} so far."
-    sure = f"; {safe.more:,} more to be safe" if safe.more and safe.more > needed.more else ""
-    return f"About {counted(needed.more, f'more {pairs}')} would narrow agreement to {aim}{sure}."
+        return worded(
+            "Agreement is known to {aim} or better with the {so_far} so far.",
+            aim=aim, so_far=several(found.agreement.spread.pilot, pairs),
+        )  # fmt: skip
+    sure = worded("; {more:,} more to be safe", more=safe.more) if safe.more and safe.more > needed.more else ""
+    return worded(
+        "About {more} would narrow agreement to {aim}{sure}.",
+        more=several(needed.more, pairs, "more"), aim=aim, sure=sure,
+    )  # fmt: skip
 
 
 def why(one: Estimate) -> str:
@@ -208,7 +234,7 @@ def why(one: Estimate) -> str:
 
 def points(value: float) -> str:
     """A difference of shares in points."""
-    return f"{abs(100 * value):.0f} points"
+    return worded("{abs:.0f} points", abs=abs(100 * value))
 
 
 def interval_of(one: Estimate) -> str:
@@ -230,4 +256,5 @@ def _percent(one: Estimate) -> str:
 
 
 def _joined(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    several_names = worded("{names} and {last}", names=", ".join(names[:-1]), last=names[-1])
+    return names[0] if len(names) == 1 else several_names

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from calibration.sizing.study_plan import Planned, StudyPlan
 from exports.cells import DASH, number
+from plain.wording import worded
 
 DEFAULTS: dict[str, float] = {
     "agreement": 0.8, "icc": 0.1, "criteria": 39, "annotators": 1, "pairs_per_topic": 1, "correlation": 0.0,
@@ -17,7 +18,7 @@ SAFE_PILOT = "should topics vary as much as the pilot's upper 80 % limit, and 4 
 
 def aim_words(aim: Planned) -> str:
     """Say what is to be shown, such as `gap below .05`."""
-    return AIMS[aim.aim].format(short(aim.target))
+    return worded(AIMS[aim.aim]).format(short(aim.target))
 
 
 def gives(aim: Planned) -> str:
@@ -27,7 +28,7 @@ def gives(aim: Planned) -> str:
 
 def safe_words(planned: StudyPlan) -> str:
     """Say what the cautious number of topics is safe from."""
-    return SAFE_PILOT if planned.pilot else SAFE
+    return worded(SAFE_PILOT) if planned.pilot else worded(SAFE)
 
 
 def rests_on(planned: StudyPlan, assumed: Mapping[str, float]) -> str:
@@ -35,20 +36,23 @@ def rests_on(planned: StudyPlan, assumed: Mapping[str, float]) -> str:
     pilot = planned.pilot
     if pilot is None:
         agreement, icc_assumed, gap = (short(assumed[name]) for name in ("agreement", "icc", "true_gap"))
-        return (
-            f"Assumed: agreement {agreement}, ICC {icc_assumed}, {planned.design.labels_per_topic:g} labels of a "
-            f"topic, true gap {gap}. A pilot would tell; ICCs run from .02 to .5."
-        )
+        return worded(
+            "Assumed: agreement {agreement}, ICC {icc_assumed}, {labels_per_topic:g} labels of a topic, true gap "
+            "{gap}. A pilot would tell; ICCs run from .02 to .5.",
+            agreement=agreement, icc_assumed=icc_assumed, labels_per_topic=planned.design.labels_per_topic, gap=gap,
+        )  # fmt: skip
     icc = pilot.icc
-    interval = "" if math.isnan(icc.low) else f" ({rounded(icc.low, 2)} to {rounded(icc.high, 2)})"
-    told = "not estimable" if math.isnan(icc.value) else f"{rounded(icc.value, 2)}{interval}"
-    to_tell = f" To tell it from: {pilot.other}." if pilot.other else ""
-    to_tell += " Another judge may need fewer topics: choose one." if pilot.tried > 1 else ""
-    return (
-        f"Pilot of {pilot.scores.pilot} topics: {pilot.judge} agrees in {percent(pilot.agreement.value)} of "
-        f"{pilot.agreement.n:,} labels, ICC {told}, gap to a left-out annotator {rounded(pilot.gap.mean, 3)}."
-        f"{to_tell}"
-    )
+    interval = worded(" ({low} to {high})", low=rounded(icc.low, 2), high=rounded(icc.high, 2))
+    interval = "" if math.isnan(icc.low) else interval
+    told = worded("not estimable") if math.isnan(icc.value) else f"{rounded(icc.value, 2)}{interval}"
+    to_tell = worded(" To tell it from: {other}.", other=pilot.other) if pilot.other else ""
+    to_tell += worded(" Another judge may need fewer topics: choose one.") if pilot.tried > 1 else ""
+    return worded(
+        "Pilot of {pilot} topics: {judge} agrees in {value} of {n:,} labels, ICC {told}, gap to a left-out "
+        "annotator {mean}.{to_tell}",
+        pilot=pilot.scores.pilot, judge=pilot.judge, value=percent(pilot.agreement.value), n=pilot.agreement.n,
+        told=told, mean=rounded(pilot.gap.mean, 3), to_tell=to_tell,
+    )  # fmt: skip
 
 
 DRAWN_HEADS = ("to show", "at random", "drawn", "judged", "saved", "hours", "hours saved", "USD in all", "USD saved")
@@ -77,13 +81,14 @@ def drawn_rows(planned: StudyPlan) -> list[tuple[str, ...]]:
 def why_topics(planned: StudyPlan) -> str:
     """Why more criteria do not replace topics."""
     if math.isnan(planned.icc):
-        return "What more criteria would give is unknown: the pilot's ICC is not estimable."
+        return worded("What more criteria would give is unknown: the pilot's ICC is not estimable.")
     if planned.icc <= 0:
-        return "At an ICC of 0 labels of one topic count as independent; check that with a pilot."
+        return worded("At an ICC of 0 labels of one topic count as independent; check that with a pilot.")
     limit = rounded(1 / planned.icc, 1)
-    return (
-        f"m labels of one topic are worth m / (1 + (m - 1) ICC), never more than 1 / ICC = {limit}:\n"
-        "more criteria, annotators or pairs of the same topic soon add nothing, another topic does."
+    return worded(
+        "m labels of one topic are worth m / (1 + (m - 1) ICC), never more than 1 / ICC = {limit}:\nmore "
+        "criteria, annotators or pairs of the same topic soon add nothing, another topic does.",
+        limit=limit,
     )
 
 

@@ -100,7 +100,7 @@ def test_every_sentence_is_translated_with_the_fields_that_its_call_fills_in(lan
             assert form, f"empty in {language}: {where}"
             if fields:
                 assert fields_of(form) <= fields, f"a field that no one fills in: {where}"
-                assert fields_of(form) == fields_of(key) or context == wording.COUNTED, where
+                assert fields_of(form) == fields_of(key) or "n" in fields, where  # one form may leave the number out
     assert seen > 150, "the walk found too few sentences to mean anything"
 
 
@@ -108,7 +108,8 @@ def test_every_sentence_is_translated_with_the_fields_that_its_call_fills_in(lan
 def test_no_catalogue_says_what_no_source_asks_for(language: str) -> None:
     written = {node.value for _, tree in trees() for node in ast.walk(tree)
                if isinstance(node, ast.Constant) and isinstance(node.value, str)}  # fmt: skip
-    assert [key for _, key in catalogue(language) if key not in written] == []
+    known = written | {text[:1].upper() + text[1:] for text in written}  # heads of tables
+    assert [key for _, key in catalogue(language) if key not in known] == []
 
 
 def test_a_sentence_is_english_where_nothing_is_set_and_in_a_thread_of_its_own() -> None:

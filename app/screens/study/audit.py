@@ -10,7 +10,7 @@ from app.files.people_files import rows_csv
 from app.screens import look, report_page
 from app.settings import database
 from db.connect import reading
-from plain.counting import counted
+from plain.wording import several
 
 MOST = 2_000  # acts on the page
 HEADS = ("When", "Who", "What", "Facts")
@@ -27,7 +27,7 @@ def show(principal: principals.Principal, cookie: str) -> None:
         study = principals.study_for(session, principal, "admin")
         report_page.study_head(study)
         name, acts = study.name, audit_trail.list_acts(session, principal, MOST + 1)
-    more = f"the newest {MOST:,} acts" if len(acts) > MOST else counted(len(acts), "act")
+    more = f"the newest {MOST:,} acts" if len(acts) > MOST else several(len(acts), "act")
     report_page.answer(
         f"{more[0].upper()}{more[1:]} on this study.",
         "People by their pseudonyms; calipers is the command line, or what follows by itself. Raters' own work is left "

@@ -19,7 +19,7 @@ from app.results.study_reports import label_version
 from app.screens import look, report_page, waiting
 from app.settings import database
 from db.connect import reading, transaction
-from plain.counting import counted
+from plain.wording import several, worded
 
 MAY = (
     "Keep: its words are content. Mask, for a name: it is shown as [system]; for a figure: its caption stays. Exclude: "
@@ -57,7 +57,7 @@ def show(principal: Principal) -> None:
         return
     waiting = sum(line.open_flags for line in lines)
     if elsewhere and not waiting:
-        report_page.section(f'<p class="c-answer">{ELSEWHERE}</p><h2>The stored texts</h2>')
+        report_page.section(f'<p class="c-answer">{worded(ELSEWHERE)}</p><h2>{worded("The stored texts")}</h2>')
         _look_at_one(principal, lines)
     elif waiting:
         # each decision has every report read again: that stands below, and nobody waits for it
@@ -76,13 +76,13 @@ def _measured(principal: Principal, lines: list[auditing.ReportLine], version: V
         audited: BlindingAudit = kept.value
         claim, _, but = audited.sentence.partition(": ")
         report_page.answer(f"{claim}:", but) if but else report_page.answer(claim)
-        report_page.section(f"<h2>By system</h2>{_systems(audited, lines)}")
+        report_page.section(f"<h2>{worded('By system')}</h2>{_systems(audited, lines)}")
 
 
 def _decide(principal: Principal, lines: list[auditing.ReportLine], waiting: int) -> None:
     _figures(principal)
     report_page.section(
-        f'<h2>Reports</h2><p class="{"c-answer" if waiting else "c-soft"}">{still_to_decide(lines)}</p>'
+        f'<h2>{worded("Reports")}</h2><p class="{"c-answer" if waiting else "c-soft"}">{still_to_decide(lines)}</p>'
     )
     _look_at_one(principal, lines)
 
@@ -93,7 +93,9 @@ def _figures(principal: Principal) -> None:
         found = auditing.repeated_figures(session, principal)
     if not found:
         return
-    report_page.section(f'<h2>Figures that several reports of one system show</h2><p class="c-soft">{FIGURES}</p>')
+    report_page.section(
+        f'<h2>{worded("Figures that several reports of one system show")}</h2><p class="c-soft">{worded(FIGURES)}</p>'
+    )
     for row in (found[at : at + BESIDE] for at in range(0, len(found), BESIDE)):
         for column, figure in zip(st.columns(BESIDE), row, strict=False):
             with column:
@@ -101,8 +103,11 @@ def _figures(principal: Principal) -> None:
 
 
 def _one_figure(principal: Principal, figure: auditing.RepeatedFigure) -> None:
-    state = f"{figure.open:,} to decide" if figure.open else "decided"
-    told = f"{escape(figure.system)}: in {counted(figure.reports, 'report')}, {state}"
+    state = worded("{open:,} to decide", open=figure.open) if figure.open else worded("decided")
+    told = worded(
+        "{system}: in {reports}, {state}",
+        system=escape(figure.system), reports=several(figure.reports, "report"), state=state,
+    )  # fmt: skip
     st.html(f'<img src="{figure.address}" alt="" style="{FITTING}"><p class="c-soft" style="font-size:14px">{told}</p>')
     decide = partial(overrides.resolve_all, kind=FIGURE, text=figure.name)
     for resolution in ("keep", "mask") if figure.open and principal.role == "admin" else ():
@@ -126,13 +131,14 @@ def _chosen(lines: list[auditing.ReportLine]) -> int | None:
     # a fixed order and ids as options: a decision changes a line's words, and the choice must not jump because of it
     in_order = sorted(lines, key=lambda line: (line.topic, line.system))
     shown = [
-        line.id for line in look.paged(in_order, _title, "blinding", "Find a report by topic, system or “to decide”")
+        line.id
+        for line in look.paged(in_order, _title, "blinding", worded("Find a report by topic, system or “to decide”"))
     ]
     if not shown:
         return None
     chosen: int | None = st.selectbox(
-        "Report", shown, index=None, format_func=lambda report: _title(by_id[report]), key="blinding_report",
-        placeholder="Choose a report to look at", label_visibility="collapsed",
+        worded("Report"), shown, index=None, format_func=lambda report: _title(by_id[report]), key="blinding_report",
+        placeholder=worded("Choose a report to look at"), label_visibility="collapsed",
     )  # fmt: skip
     return next(line.id for line in lines if line.id in shown) if chosen is None else chosen
 
@@ -141,12 +147,15 @@ def _no_reports(name: str, has_labels: bool) -> None:
     """`has_labels`: they were made elsewhere, and nothing is to be blinded here."""
     if has_labels:
         report_page.empty(
-            "No reports to look at",
-            f"<p>This study holds labels that were made without its reports.</p>{report_page.WHERE}",
+            worded("No reports to look at"),
+            f"<p>{worded('This study holds labels that were made without its reports.')}</p>"
+            f"<p>{worded(report_page.WHERE)}</p>",
         )
         return
     command = f"calipers import reports FOLDER --layout auto --study {name}"
-    report_page.empty("No reports yet", f"<p>Bring them in with</p><p><code>{escape(command)}</code></p>")
+    report_page.empty(
+        worded("No reports yet"), f"<p>{worded('Bring them in with')}</p><p><code>{escape(command)}</code></p>"
+    )
 
 
 def still_to_decide(lines: Iterable[auditing.ReportLine]) -> str:
@@ -154,31 +163,39 @@ def still_to_decide(lines: Iterable[auditing.ReportLine]) -> str:
     counts = [(line.open_flags, line.is_planned) for line in lines]
     waiting, planned = sum(count for count, _ in counts), sum(count for count, is_planned in counts if is_planned)
     if not waiting:
-        return "Every passage that may name a report's maker is decided."
-    told = "1 passage waits" if waiting == 1 else f"{waiting:,} passages wait"
+        return worded("Every passage that may name a report's maker is decided.")
+    told = worded("1 passage waits") if waiting == 1 else worded("{waiting:,} passages wait", waiting=waiting)
     if planned in (0, waiting):
-        return f"{told} for a decision. A study opens once all of its items are decided."
-    return f"{told} for a decision, {planned:,} of them in planned items. The study opens once those are decided."
+        return worded("{told} for a decision. A study opens once all of its items are decided.", told=told)
+    return worded(
+        "{told} for a decision, {planned:,} of them in planned items. The study opens once those are decided.",
+        told=told, planned=planned,
+    )  # fmt: skip
 
 
 def _one_report(principal: Principal, view: auditing.ReportView) -> None:
     if principal.role == "admin":
         _flags(principal, view)
     st.html(
-        '<div class="c-page c-diff"><div><h2>As it came in</h2>'
+        f'<div class="c-page c-diff"><div><h2>{worded("As it came in")}</h2>'
         f"{_scrolling('As it came in', marked_original(view.original, view.removed))}</div>"
-        f"<div><h2>As it is shown</h2>{_scrolling('As it is shown', marked_shown(view.shown, view.flags))}</div></div>"
+        f"<div><h2>{worded('As it is shown')}</h2>"
+        f"{_scrolling('As it is shown', marked_shown(view.shown, view.flags))}</div></div>"
     )
     if view.changes:
         st.html(f'<div class="c-page"><p class="c-soft">{escape(made_alike(view.changes))}</p></div>')
     if view.line.override:
-        st.html(f'<div class="c-page"><p class="c-soft">Changed by hand: {escape(view.line.override)}</p></div>')
+        changed = worded("Changed by hand: {override}", override=escape(view.line.override))
+        st.html(f'<div class="c-page"><p class="c-soft">{changed}</p></div>')
     if principal.role != "admin":
-        st.html('<div class="c-page"><p class="c-soft">Only an admin of the study can decide here.</p></div>')
+        st.html(
+            f'<div class="c-page"><p class="c-soft">{worded("Only an admin of the study can decide here.")}</p></div>'
+        )
         return
     if view.is_frozen:
         st.html(
-            '<div class="c-page"><p class="c-soft">Labels stand on this text, so it cannot change any more.</p></div>'
+            '<div class="c-page"><p class="c-soft">'
+            f"{worded('Labels stand on this text, so it cannot change any more.')}</p></div>"
         )
     else:
         _by_hand(principal, view)
@@ -187,7 +204,7 @@ def _one_report(principal: Principal, view: auditing.ReportView) -> None:
 def made_alike(changes: Mapping[str, int]) -> str:
     """What the layout changed in a report, most often first."""
     by_count = sorted(changes.items(), key=lambda change: (-change[1], change[0]))
-    return "Made alike: " + ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in by_count) + "."
+    return worded("Made alike: ") + ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in by_count) + "."
 
 
 def _scrolling(name: str, text: str) -> str:
@@ -197,7 +214,7 @@ def _scrolling(name: str, text: str) -> str:
 
 def _flags(principal: Principal, view: auditing.ReportView) -> None:
     if view.line.open_flags:
-        report_page.section(f'<p class="c-soft">{MAY}</p>')
+        report_page.section(f'<p class="c-soft">{worded(MAY)}</p>')
     for number, flag in enumerate(view.flags):
         if flag.get("resolution"):
             continue
@@ -209,29 +226,30 @@ def _flags(principal: Principal, view: auditing.ReportView) -> None:
                 continue
             # no callback: that would act for whoever drew the page, who may be signed out by now
             if column.button(resolution.capitalize(), key=f"flag{number}{resolution}", width="stretch"):
-                told.text(f"{flag['kind']}: {flag['text']} – {resolution}, being stored")  # all else is read anew first
+                told.text(f"{flag['kind']}: {flag['text']} – {worded(resolution)}…")  # all else is read anew first
                 _do(principal, overrides.resolve_flag, view.line.id, number, resolution)
                 st.rerun()
 
 
 def _by_hand(principal: Principal, view: auditing.ReportView) -> None:
     report = view.line.id  # in every key, so that a reason typed for one report is not there for the next
-    with st.expander("Change this report by hand"), st.form(f"by_hand_{report}", border=False, clear_on_submit=True):
-        text = st.text_area("Shown text", view.shown, height=300, key=f"text_{report}_{view.sha256[:8]}")
+    by_hand = st.expander(worded("Change this report by hand"))
+    with by_hand, st.form(f"by_hand_{report}", border=False, clear_on_submit=True):
+        text = st.text_area(worded("Shown text"), view.shown, height=300, key=f"text_{report}_{view.sha256[:8]}")
         start, end = st.columns(2)
         first = start.number_input(
-            "Put back what was removed from character", 0, len(view.original), 0, key=f"from_{report}"
+            worded("Put back what was removed from character"), 0, len(view.original), 0, key=f"from_{report}"
         )
-        last = end.number_input("to character", 0, len(view.original), 0, key=f"to_{report}")
-        reason = st.text_input("Reason, kept with the report", key=f"reason_{report}")
+        last = end.number_input(worded("to character"), 0, len(view.original), 0, key=f"to_{report}")
+        reason = st.text_input(worded("Reason, kept with the report"), key=f"reason_{report}")
         save, restore, leave_out = st.columns(3)
-        if save.form_submit_button("Show this text instead", width="stretch"):
+        if save.form_submit_button(worded("Show this text instead"), width="stretch"):
             _do(principal, overrides.edit_text, report, text, reason)
             st.rerun()
-        if restore.form_submit_button("Put back", width="stretch"):
+        if restore.form_submit_button(worded("Put back"), width="stretch"):
             _do(principal, overrides.restore_passage, report, int(first), int(last), reason)
             st.rerun()
-        if leave_out.form_submit_button("Leave this report out", width="stretch"):
+        if leave_out.form_submit_button(worded("Leave this report out"), width="stretch"):
             _do(principal, overrides.exclude_report, report, reason)
             st.rerun()
 
@@ -240,7 +258,7 @@ def _do(principal: Principal, act: Callable[..., object], *arguments: object) ->
     try:
         with transaction(database()) as session:
             act(session, principal, *arguments)
-        st.toast("Stored")
+        st.toast(worded("Stored"))
     except AnnotationError as error:
         st.toast(error.text)
 
@@ -265,8 +283,8 @@ def _systems(audited: BlindingAudit, lines: list[auditing.ReportLine]) -> str:
 
 
 def _title(line: auditing.ReportLine) -> str:
-    waiting = f" · {line.open_flags} to decide" if line.open_flags else ""
-    warned = f" · {counted(len(line.warnings), 'warning')}" if line.warnings else ""
+    waiting = worded(" · {open_flags} to decide", open_flags=line.open_flags) if line.open_flags else ""
+    warned = f" · {several(len(line.warnings), 'warning')}" if line.warnings else ""
     return f"{line.topic} · {line.system}{waiting}{warned}"
 
 
@@ -274,7 +292,7 @@ def marked_original(text: str, removed: Iterable[tuple[int, int, str]]) -> str:
     """The original with every removed passage struck through; neighbours that touch are one passage."""
     pieces, done = [], 0
     for start, end in _joined((start, end) for start, end, _ in removed):
-        place = f"characters {start} to {end}"
+        place = worded("characters {start} to {end}", start=start, end=end)
         pieces += [escape(text[done:start]), f'<del title="{place}">{escape(text[start:end])}</del>']
         done = end
     return "".join(pieces) + escape(text[done:])

@@ -13,7 +13,7 @@ from app.settings import database
 from calibration.results import Estimate
 from db.connect import reading
 from exports.cells import shown
-from plain.counting import counted
+from plain.wording import several, worded
 
 COLUMNS = (
     "Criterion", "Disputes", "Open", "In work", "Settled", "Tie against a winner", "Not applicable", "Low confidence",
@@ -54,21 +54,32 @@ def sentence(disputes: Adjudication) -> str:
     """Say what is left to decide."""
     total, states = sum(disputes.states.values()), disputes.states
     if not total:
-        return "Nothing is in dispute."
-    left = f"{states['open']:,} open on {counted(disputes.items, 'item')}" if states["open"] else "none is open"
-    work = f", {states['in work']:,} in work" if states["in work"] else ""
-    return f"{counted(total, 'dispute')}: {left}{work}, {states['settled']:,} settled."
+        return worded("Nothing is in dispute.")
+    left = (
+        worded("{open:,} open on {items}", open=states["open"], items=several(disputes.items, "item"))
+        if states["open"]
+        else worded("none is open")
+    )
+    work = worded(", {in_work:,} in work", in_work=states["in work"]) if states["in work"] else ""
+    return worded(
+        "{disputes}: {left}{work}, {settled:,} settled.",
+        disputes=several(total, "dispute"), left=left, work=work, settled=states["settled"],
+    )  # fmt: skip
 
 
 def about(disputes: Adjudication, protocol: Protocol) -> str:
     """Say what makes a dispute here, and when an item is looked at."""
     names = {criterion.id: criterion.label for criterion in protocol.criterion}
     listed = ", ".join(names.get(code, code) for code in disputes.rule) if isinstance(disputes.rule, tuple) else ""
-    rule = f"Two people who differ make a dispute, on these criteria alone: {listed}." if listed else ""
+    rule = (
+        worded("Two people who differ make a dispute, on these criteria alone: {listed}.", listed=listed)
+        if listed
+        else ""
+    )
     if isinstance(disputes.rule, Apart):
-        rule = f"Two scores that lie more than {disputes.rule.apart:g} apart make a dispute."
-    rule = rule or RULES.get(str(disputes.rule), "No criterion is adjudicated in this study.")
-    return f"{rule} An item counts once nobody is still to hand it in, or once the study is closed."
+        rule = worded("Two scores that lie more than {apart:g} apart make a dispute.", apart=disputes.rule.apart)
+    rule = rule or worded(RULES.get(str(disputes.rule), "No criterion is adjudicated in this study."))
+    return worded("{rule} An item counts once nobody is still to hand it in, or once the study is closed.", rule=rule)
 
 
 def _criteria(rows: Sequence[DisputeCounts]) -> str:
@@ -82,8 +93,9 @@ def _criteria(rows: Sequence[DisputeCounts]) -> str:
         for row in rows
     ]  # fmt: skip
     return (
-        f"<h2>Disputes by criterion</h2>{look.table('Disputes by criterion', COLUMNS, cells)}"
-        f'<p class="c-soft c-foot">{KINDS}</p>'
+        f"<h2>{worded('Disputes by criterion')}</h2>"
+        f'{look.table("Disputes by criterion", COLUMNS, cells)}<p class="c-soft c-foot">'
+        f"{worded(KINDS)}</p>"
     )
 
 
@@ -92,8 +104,9 @@ def _sided(sided: Sequence[Estimate]) -> str:
         return ""
     rows = [(escape(estimate.rater), _n(estimate.n), _estimate(estimate)) for estimate in sided]
     return (
-        f"<h2>With whom the adjudicator sided</h2>{look.table('With whom the adjudicator sided', SIDED, rows)}"
-        f'<p class="c-soft c-foot">{READING}</p>'
+        f"<h2>{worded('With whom the adjudicator sided')}</h2>"
+        f"{look.table('With whom the adjudicator sided', SIDED, rows)}"
+        f'<p class="c-soft c-foot">{worded(READING)}</p>'
     )
 
 

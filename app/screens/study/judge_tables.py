@@ -11,6 +11,7 @@ from annotation.judges.reviewing.judge_standings import Asked, JudgeRuns, JudgeS
 from app.results.computing import Orders
 from app.screens.look import table
 from exports.cells import DASH, Cell, shown
+from plain.wording import worded, worded_of
 
 LOST = ("invalid", "refused", "truncated", "missing")
 ONE = {"answers": "answer", "tries": "try"}
@@ -22,17 +23,23 @@ def sentence(standings: Sequence[JudgeStanding]) -> str:
     planned, done = sum(standing.planned for standing in standings), sum(standing.done for standing in standings)
     usable = sum(standing.labels.get("ok", 0) for standing in standings)
     answers = sum(sum(standing.labels.values()) for standing in standings)
-    who = f"{len(standings)} judges have" if len(standings) > 1 else f"{standings[0].judge} has"
-    calls = f"made all {planned:,} calls" if done == planned else f"made {done:,} of {planned:,} calls"
+    who = worded_of(len(standings), "{judge} has", "{n} judges have", judge=standings[0].judge)
+    calls = "made all {planned:,} calls" if done == planned else "made {done:,} of {planned:,} calls"
+    calls = worded(calls, done=done, planned=planned)
     if not planned:
-        calls = "imported answers and made no call here"
+        calls = worded("imported answers and made no call here")
     costs = [standing.money.cost for standing in standings if standing.money.cost is not None]
     unpriced = sum(standing.money.cost is None and standing.money.attempts > 0 for standing in standings)
     cents = 0 < sum(costs) < 0.01
-    money = f", for {'less than USD 0.01' if cents else f'USD {sum(costs):,.2f}'}" if costs else ""
+    money = (
+        worded(", for {more}", more=worded("less than USD 0.01") if cents else f"USD {sum(costs):,.2f}")
+        if costs
+        else ""
+    )
     if costs and unpriced:
-        money += f" and {unpriced} of unknown price"
-    use = f"{usable:,} of {answers:,} answers are usable" if answers else "no answer has come in yet"
+        money += worded(" and {unpriced} of unknown price", unpriced=unpriced)
+    use = "{usable:,} of {answers:,} answers are usable" if answers else "no answer has come in yet"
+    use = worded(use, usable=usable, answers=answers)
     return f"{who} {calls}{money}; {use}."
 
 
@@ -42,11 +49,14 @@ def still_open(runs: JudgeRuns) -> str:
     in_flight = sum(standing.in_flight for standing in runs.standings)
     wait = " --wait" if runs.requests else ""  # who does not wait carries out no request
     resume = f"<code>calipers judge resume {escape(runs.study)} --judges judges.toml{wait}</code>"
-    said = [f"{left:,} calls are still to be made"] if left else []
-    said += [f"asked for and not finished: {escape(', '.join(runs.requests))}"] if runs.requests else []
+    said = [worded("{left:,} calls are still to be made", left=left)] if left else []
+    asked = worded("asked for and not finished: {requests}", requests=escape(", ".join(runs.requests)))
+    said += [asked] if runs.requests else []
     if in_flight:
-        return f'<p class="c-soft">{in_flight:,} calls are in flight; {"; ".join(said)}.</p>'
-    return f'<p class="c-amber">{"; ".join(said).capitalize()}. A worker makes them: {resume}</p>' if said else ""
+        going = worded("{in_flight:,} calls are in flight; {said}.", in_flight=in_flight, said="; ".join(said))
+        return f'<p class="c-soft">{going}</p>'
+    how = worded("{said}. A worker makes them: {resume}", said="; ".join(said).capitalize(), resume=resume)
+    return f'<p class="c-amber">{how}</p>' if said else ""
 
 
 def standing_table(runs: JudgeRuns, orders: Mapping[str, Orders], imported: Mapping[str, ImportedCost]) -> str:
@@ -92,16 +102,16 @@ def failure_table(runs: JudgeRuns) -> str:
         for failure in runs.failures
     ]  # fmt: skip
     heads = ("Judge", "How many", "Kind", "Reason", "One example", "Call")
-    foot = f"One call whole: <code>calipers judge show {escape(runs.study)} CALL</code>"
+    foot = worded("One call whole: <code>calipers judge show {study} CALL</code>", study=escape(runs.study))
     return f'{table("What went wrong", heads, rows, "c-remarks")}<p class="c-soft c-foot">{foot}</p>'
 
 
 def _nothing_wrong(standings: Sequence[JudgeStanding]) -> str:
     if any(standing.money.attempts for standing in standings):
-        return "Nothing went wrong: every reply was read, no request broke off."
+        return worded("Nothing went wrong: every reply was read, no request broke off.")
     if any(standing.labels for standing in standings):
-        return "No call was made here; what went wrong where the answers were made is not known."
-    return "No call has been made yet."
+        return worded("No call was made here; what went wrong where the answers were made is not known.")
+    return worded("No call has been made yet.")
 
 
 def asked_lists(asked: Iterable[Asked]) -> str:
@@ -115,35 +125,54 @@ def asked_lists(asked: Iterable[Asked]) -> str:
 
 def _settings(judge: Asked) -> Iterable[tuple[str, str]]:
     if judge.model == IMPORTED:
-        yield "Asked elsewhere", "its answers were imported; its prompt and settings are not known here"
+        yield worded("Asked elsewhere"), worded("its answers were imported; its prompt and settings are not known here")
         return
-    yield "Model reported", ", ".join(f"{name} ({n:,} replies)" for name, n in judge.reported.items()) or "nothing yet"
-    yield "Parameters sent", ", ".join(f"{k} {json.dumps(v)}" for k, v in judge.params.items()) or "the provider's own"
+    yield (
+        worded("Model reported"),
+        ", ".join(worded("{name} ({n:,} replies)", name=name, n=n) for name, n in judge.reported.items())
+        or worded("nothing yet"),
+    )
+    yield (
+        worded("Parameters sent"),
+        ", ".join(f"{k} {json.dumps(v)}" for k, v in judge.params.items()) or worded("the provider's own"),
+    )
     if judge.not_sent:
-        yield "Not accepted", f"{', '.join(judge.not_sent)}: the provider's default holds"
+        yield (
+            worded("Not accepted"),
+            worded("{not_sent}: the provider's default holds", not_sent=", ".join(judge.not_sent)),
+        )
     price = ", ".join(f"{name} {value:g}" for name, value in judge.price.items() if isinstance(value, int | float))
-    yield "Price", f"{price} USD per million tokens" if price else "none: cost stays unknown"
-    yield "Price from", SOURCES.get(judge.price_source, judge.price_source)
-    yield "Criteria in a call", judge.batching.replace("_", " ")
-    yield "Longest reply", f"{judge.max_output_tokens:,} tokens"
-    yield "Reply format", ", then ".join(judge.structured)
+    yield (
+        worded("Price"),
+        worded("{price} USD per million tokens", price=price) if price else worded("none: cost stays unknown"),
+    )
+    yield worded("Price from"), SOURCES.get(judge.price_source, judge.price_source)
+    yield worded("Criteria in a call"), judge.batching.replace("_", " ")
+    yield worded("Longest reply"), worded("{max_output_tokens:,} tokens", max_output_tokens=judge.max_output_tokens)
+    yield worded("Reply format"), worded(", then ").join(judge.structured)
     if judge.api_base:
-        yield "Address", judge.api_base
-    yield "Prompt template", f"sha256 {judge.template_sha256[:16]}…"
+        yield worded("Address"), judge.api_base
+    yield worded("Prompt template"), worded("sha256 {template_sha256}…", template_sha256=judge.template_sha256[:16])
     if judge.earlier:
-        yield "Earlier settings", f"{judge.earlier}; their labels stand until a later answer replaces them"
+        yield (
+            worded("Earlier settings"),
+            worded("{earlier}; their labels stand until a later answer replaces them", earlier=judge.earlier),
+        )
 
 
 def _standing(standing: JudgeStanding, batched: int, orders: Orders, imported: ImportedCost | None) -> Sequence[str]:
     money, usable, asked = standing.money, standing.labels.get("ok", 0), sum(standing.labels.values())
-    money_notes = [f"of {standing.max_cost:,.2f}"] if standing.max_cost is not None else []
-    money_notes += [f"+ {money.unknown_costs} unknown"] if money.unknown_costs else []
-    now = [f"{standing.in_flight:,} in flight"] if standing.in_flight else []
-    now += [f"{batched:,} in a batch"] if batched else []
-    now += [f"{standing.failed:,} failed"] if standing.failed else []
-    now += [f"paused {standing.paused_s:.0f} s (429)"] if standing.paused_s else []
+    money_notes = [worded("of {max_cost:,.2f}", max_cost=standing.max_cost)] if standing.max_cost is not None else []
+    money_notes += (
+        [worded("+ {unknown_costs} unknown", unknown_costs=money.unknown_costs)] if money.unknown_costs else []
+    )
+    now = [worded("{in_flight:,} in flight", in_flight=standing.in_flight)] if standing.in_flight else []
+    now += [worded("{batched:,} in a batch", batched=batched)] if batched else []
+    now += [worded("{failed:,} failed", failed=standing.failed)] if standing.failed else []
+    now += [worded("paused {paused_s:.0f} s (429)", paused_s=standing.paused_s)] if standing.paused_s else []
     colour = "c-amber" if standing.stopped == PAUSED else "c-red"
-    now += [f'<span class="{colour}">stopped: {escape(standing.stopped)}</span>'] if standing.stopped else []
+    ended = worded("stopped: {stopped}", stopped=escape(standing.stopped or ""))
+    now += [f'<span class="{colour}">{ended}</span>'] if standing.stopped else []
     return (
         f"{escape(standing.judge)}{_under(escape(standing.model))}",
         f"{f'{standing.done:,} of {standing.planned:,}' if standing.planned else DASH}{_under(', '.join(now))}",

@@ -18,6 +18,7 @@ from app.screens.study import describing, judge_tables
 from app.settings import database
 from calibration.errors import CalibrationError
 from db.connect import reading, transaction
+from plain.wording import worded
 
 IMPORTED_SAYS = " Imported: as the file of labels says, in seconds for an item with all its criteria."
 EVERY_S = 4  # while calls are unfinished
@@ -36,7 +37,11 @@ def show(principal: Principal, cookie: str) -> None:
         orders: dict[str, computing.Orders] = kept.value if kept else {}
     except (AnnotationError, CalibrationError) as error:
         orders = {}
-        st.html(f'<div class="c-page"><p class="c-soft">Nothing to say about the order: {escape(error.text)}</p></div>')
+        st.html(
+            '<div class="c-page"><p class="c-soft">'
+            + worded("Nothing to say about the order: {text}", text=escape(error.text))
+            + "</p></div>"
+        )
     st.fragment(draw_now, run_every=EVERY_S if running else None)(principal, cookie, orders, imported, running)
     ask(principal)
     if principal.role == "admin":
@@ -57,26 +62,30 @@ def draw_now(
         runs = judge_standings.judge_runs(session, principal)
     if not runs.standings:
         report_page.empty(
-            "No judge has run yet",
-            "<p>Describe models below, or in judges.toml, then run</p>"
-            f"<p><code>calipers judge run {escape(runs.study)} --judges judges.toml</code></p>",
+            worded("No judge has run yet"),
+            f"<p>{worded('Describe models below, or in judges.toml, then run')}</p><p><code>"
+            f"calipers judge run {escape(runs.study)} --judges judges.toml</code></p>",
         )
         return
     if running and not any(standing.unfinished for standing in runs.standings):
         st.rerun()  # the last call was made: draw the orders again, and stop the clock
     st.html(
-        f'<div class="c-page"><p class="c-answer">{escape(judge_tables.sentence(runs.standings))}</p>'
-        f"{judge_tables.still_open(runs)}{judge_tables.order_warnings(orders)}<h2>Judges</h2>"
-        f"{judge_tables.standing_table(runs, orders, imported)}</div>"
+        '<div class="c-page"><p class="c-answer">'
+        f"{escape(judge_tables.sentence(runs.standings))}</p>"
+        f"{judge_tables.still_open(runs)}{judge_tables.order_warnings(orders)}<h2>"
+        f"{worded('Judges')}</h2>{judge_tables.standing_table(runs, orders, imported)}</div>"
     )
     _pausing(principal, runs)
     st.html(
-        '<div class="c-page">'
-        '<p class="c-soft c-foot">Usable: of all answers asked for. Wasted: paid beyond the first reply of each call. '
-        "First shown wins: .50 is no habit of side; below it the 95 % interval over whole clusters, [–] where they do "
-        f"not differ. Swap consistency: equal verdicts in both orders.{IMPORTED_SAYS if imported else ''}</p>"
-        f"<h2>What went wrong</h2>{judge_tables.failure_table(runs)}"
-        f"<h2>How each was asked</h2>{judge_tables.asked_lists(runs.asked)}</div>"
+        '<div class="c-page"><p class="c-soft c-foot">'
+        + worded(
+            "Usable: of all answers asked for. Wasted: paid beyond the first reply of each call. First shown wins: "
+            ".50 is no habit of side; below it the 95 % interval over whole clusters, [–] where they do not "
+            "differ. Swap consistency: equal verdicts in both orders.{imported_says}",
+            imported_says=worded(IMPORTED_SAYS) if imported else "",
+        )
+        + f"</p><h2>{worded('What went wrong')}</h2>{judge_tables.failure_table(runs)}<h2>"
+        f"{worded('How each was asked')}</h2>{judge_tables.asked_lists(runs.asked)}</div>"
     )
 
 
@@ -87,7 +96,7 @@ def _pausing(principal: Principal, runs: judge_standings.JudgeRuns) -> None:
             if one.unfinished:
                 word, act, about = PAUSE[one.stopped == PAUSED]
                 st.button(
-                    f"{word} {one.judge}", key=f"pause_{one.judge}", help=about, on_click=_do,
+                    f"{worded(word)} {one.judge}", key=f"pause_{one.judge}", help=worded(about), on_click=_do,
                     args=(principal, act, one.judge),
                 )  # fmt: skip
 
@@ -118,14 +127,18 @@ def ask(principal: Principal) -> None:
         name, requests = study.name, judge_standings.asked_in_the_app(session, study)
     if not judges:
         return
-    st.html('<div class="c-page"><h2>Another run</h2></div>')
+    st.html(f'<div class="c-page"><h2>{worded("Another run")}</h2></div>')
     chosen, button = st.columns([2, 5], vertical_alignment="bottom")
-    judge = chosen.selectbox("Judge to run again", judges, key="judge_to_run", on_change=_forget)
+    judge = chosen.selectbox(worded("Judge to run again"), judges, key="judge_to_run", on_change=_forget)
     if judge in requests:
         waiting = f"<code>calipers judge resume {escape(name)} --judges judges.toml --wait</code>"
-        st.html(f'<div class="c-page"><p class="c-soft">It is asked for. A worker carries it out: {waiting}</p></div>')
+        st.html(
+            '<div class="c-page"><p class="c-soft">'
+            + worded("It is asked for. A worker carries it out: {waiting}", waiting=waiting)
+            + "</p></div>"
+        )
         return
-    if button.button("Estimate", key="estimate"):
+    if button.button(worded("Estimate"), key="estimate"):
         st.session_state[ESTIMATED] = judge
     if st.session_state.get(ESTIMATED) == judge:
         _confirm(principal, judge)
@@ -133,7 +146,7 @@ def ask(principal: Principal) -> None:
 
 def _confirm(principal: Principal, judge: str) -> None:
     try:
-        with st.spinner("Counting what is missing…"):
+        with st.spinner(worded("Counting what is missing…")):
             expected = forecast(database(), principal, judge)
     except AnnotationError as error:
         st.html(f'<div class="c-page"><p class="c-red">{escape(error.text)}</p></div>')
@@ -141,13 +154,13 @@ def _confirm(principal: Principal, judge: str) -> None:
     st.html(f'<div class="c-page"><p>{escape(forecast_sentence(expected))}</p></div>')
     with st.container(horizontal=True, gap="small"):
         calls = expected.estimate.calls
-        these = "this call" if calls == 1 else f"these {calls:,} calls"
-        if calls and st.button(f"Ask for {these}", key="ask", type="primary"):
+        these = worded("this call") if calls == 1 else worded("these {calls:,} calls", calls=calls)
+        if calls and st.button(worded("Ask for {these}", these=these), key="ask", type="primary"):
             with transaction(database()) as session:
                 request_run(session, principal, [judge])
             _forget()
             st.rerun()
-        if st.button("Not now", key="not_now"):
+        if st.button(worded("Not now"), key="not_now"):
             _forget()
             st.rerun()
 
@@ -155,20 +168,27 @@ def _confirm(principal: Principal, judge: str) -> None:
 def forecast_sentence(expected: Forecast) -> str:
     """Say what a run would add, what that costs, and what the judge has cost and may cost."""
     money, calls = expected.estimate, expected.estimate.calls
-    limit = "" if expected.max_cost is None else f" of the USD {expected.max_cost:,.2f} it may cost"
-    spent = f"It has cost USD {expected.spent:,.4f} so far{limit}."
-    if not calls:
-        return f"Nothing is missing: a run of {expected.judge} would make no calls. {spent}"
-    parts = [f"{expected.waiting:,} planned before"] if expected.waiting else []
-    parts += [f"{expected.new:,} for what came since"] if expected.new else []
-    cost = "at a price nobody has given"
-    if money.likely is not None and money.worst is not None:
-        cost = f"likely USD {money.likely:,.4f}, at worst USD {money.worst:,.4f}"
-    word = "call" if calls == 1 else "calls"
-    return (
-        f"{expected.judge} would make {calls:,} {word} ({', '.join(parts)}), {cost}. {spent} "
-        "Reckoned with the settings of its last run; the worker reads judges.toml as it is then."
+    limit = (
+        ""
+        if expected.max_cost is None
+        else worded(" of the USD {max_cost:,.2f} it may cost", max_cost=expected.max_cost)
     )
+    spent = worded("It has cost USD {spent:,.4f} so far{limit}.", spent=expected.spent, limit=limit)
+    if not calls:
+        return worded(
+            "Nothing is missing: a run of {judge} would make no calls. {spent}", judge=expected.judge, spent=spent
+        )
+    parts = [worded("{waiting:,} planned before", waiting=expected.waiting)] if expected.waiting else []
+    parts += [worded("{new:,} for what came since", new=expected.new)] if expected.new else []
+    cost = worded("at a price nobody has given")
+    if money.likely is not None and money.worst is not None:
+        cost = worded("likely USD {likely:,.4f}, at worst USD {worst:,.4f}", likely=money.likely, worst=money.worst)
+    word = "call" if calls == 1 else "calls"
+    return worded(
+        "{judge} would make {calls:,} {word} ({parts}), {cost}. {spent} Reckoned with the settings of its last "
+        "run; the worker reads judges.toml as it is then.",
+        judge=expected.judge, calls=calls, word=word, parts=", ".join(parts), cost=cost, spent=spent,
+    )  # fmt: skip
 
 
 def read_prompts(principal: Principal) -> None:
@@ -177,11 +197,11 @@ def read_prompts(principal: Principal) -> None:
         items = inspecting.asked_items(session, principal)
     if not items:
         return
-    st.html('<div class="c-page"><h2>Read a prompt</h2></div>')
+    st.html(f'<div class="c-page"><h2>{worded("Read a prompt")}</h2></div>')
     first, second, third = st.columns([2, 3, 3])
-    judge = first.selectbox("Judge", list(items), key="prompt_judge")
+    judge = first.selectbox(worded("Judge"), list(items), key="prompt_judge")
     item = second.selectbox(
-        "Item",
+        worded("Item"),
         list(items[judge]),
         format_func=lambda item: f"{item} · {items[judge][item]}",
         key=f"prompt_item_{judge}",
@@ -190,8 +210,8 @@ def read_prompts(principal: Principal) -> None:
         calls = inspecting.calls_on(session, principal, judge, item)
     named = {call.call_id: _name(call) for call in calls}
     call = third.selectbox(
-        "Call", list(named), format_func=named.__getitem__, index=None, key=f"prompt_call_{judge}_{item}",
-        placeholder="Choose a call",
+        worded("Call"), list(named), format_func=named.__getitem__, index=None, key=f"prompt_call_{judge}_{item}",
+        placeholder=worded("Choose a call"),
     )  # fmt: skip
     if call is not None:
         with reading(database()) as session:
@@ -200,13 +220,18 @@ def read_prompts(principal: Principal) -> None:
 
 
 def _name(call: inspecting.CallOn) -> str:
-    parts = [f"pass {call.pass_no}", f"repeat {call.repeat_no}" if call.repeat_no > 1 else ""]
-    parts += [call.criteria[0] if len(call.criteria) == 1 else f"{len(call.criteria)} criteria"]
-    parts += [
-        f"settings {call.settings}" if call.settings > 1 else "",
-        f"stress test: {call.stress}" if call.stress else "",
+    parts = [
+        worded("pass {pass_no}", pass_no=call.pass_no),
+        worded("repeat {repeat_no}", repeat_no=call.repeat_no) if call.repeat_no > 1 else "",
     ]
-    return " · ".join(filter(None, [*parts, STATES[call.state]]))
+    parts += [
+        call.criteria[0] if len(call.criteria) == 1 else worded("{criteria} criteria", criteria=len(call.criteria))
+    ]
+    parts += [
+        worded("settings {settings}", settings=call.settings) if call.settings > 1 else "",
+        worded("stress test: {stress}", stress=call.stress) if call.stress else "",
+    ]
+    return " · ".join(filter(None, [*parts, worded(STATES[call.state])]))
 
 
 def _forget() -> None:

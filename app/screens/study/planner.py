@@ -21,9 +21,15 @@ from db.connect import reading
 from exports.cells import DASH
 from exports.plots.study_figures import draw_figure, plan_figure
 from exports.words import plan_words as words
+from plain.wording import several, worded
 
 PLANNED, ANY_TIME = "Planned", "Whenever one likes"
 ASSUMED, OWN = "Assumptions", "This study's labels"
+AIM_SAID = {
+    "interval": "to know agreement to ±{target}",
+    "non_inferior": "to show a gap below {target}",
+    "tell_apart": "to tell judges apart that differ by {target}",
+}
 HEADS = ("To show", "Topics", "To be safe", "Pairs", "Hours", "Annotators, USD", "Judge, USD", "Gives")
 
 
@@ -33,7 +39,9 @@ def show(source: shown_file.Source) -> None:
     settings, criteria = _asked(source)
     beside, said = st.columns([3, 8], gap="large")
     with beside:
-        basis = st.radio("Rests on", [OWN, ASSUMED], _first_basis(version, source), key="plan_basis")
+        basis = st.radio(
+            worded("Rests on"), [OWN, ASSUMED], _first_basis(version, source), key="plan_basis", format_func=worded
+        )
     try:
         with beside:
             pilot = _chosen_pilot(version, source) if basis == OWN else None
@@ -44,7 +52,7 @@ def show(source: shown_file.Source) -> None:
             _say(_plan(pilot, goals, assumed, prices, topics), goals, assumed)
     except (errors.AnnotationError, CalibrationError) as error:
         with said:
-            report_page.answer("No plan from this.", f"{error.text[:1].upper()}{error.text[1:]}.")
+            report_page.answer(worded("No plan from this."), f"{error.text[:1].upper()}{error.text[1:]}.")
 
 
 def _first_basis(version: Version, source: shown_file.Source) -> int:
@@ -78,19 +86,19 @@ def _plan(pilot: Pilot | None, goals: Goals, assumed: dict[str, float], prices: 
 
 def _goals(settings: CalibrationSettings, pilot: Pilot | None) -> tuple[Goals, int]:
     """Ask for the goals in points of agreement, and how many topics one could have."""
-    report_page.section("<h2>What it is to show</h2>")
-    half_width = _points("Half-width of the interval", 5.0, "half_width")
-    margin = _points("Margin of non-inferiority", 100 * settings.margin, "margin")
-    difference = _points("Difference of two judges", 5.0, "difference")
-    power = st.slider("Power", 50, 95, 80, 5, format="%d %%", key="plan_power") / 100
+    report_page.section(f"<h2>{worded('What it is to show')}</h2>")
+    half_width = _points(worded("Half-width of the interval"), 5.0, "half_width")
+    margin = _points(worded("Margin of non-inferiority"), 100 * settings.margin, "margin")
+    difference = _points(worded("Difference of two judges"), 5.0, "difference")
+    power = st.slider(worded("Power"), 50, 95, 80, 5, format="%d %%", key="plan_power") / 100
     own = min(20, pilot.tried) if pilot else 1
     tried = st.slider(
-        "Judges tried", 1, 20, own, key=f"plan_tried_{bool(pilot)}",
-        help="Holm over all of them; at the pilot's own number, its claim is planned at its own step of Holm.",
+        worded("Judges tried"), 1, 20, own, key=f"plan_tried_{bool(pilot)}",
+        help=worded("Holm over all of them; at the pilot's own number, its claim is planned at its own step of Holm."),
     )  # fmt: skip
     looks, any_time = _looks(settings)
     start = 50 if pilot is None else min(500, max(50, 10 * round(pilot.scores.pilot / 5)))  # twice the pilot's
-    topics = st.slider("Topics one could have", 5, 500, start, 5, key=f"plan_topics_{bool(pilot)}")
+    topics = st.slider(worded("Topics one could have"), 5, 500, start, 5, key=f"plan_topics_{bool(pilot)}")
     said = 0 if pilot and tried == own else tried
     return Goals(half_width, margin, difference, settings.level, power, said, looks, any_time), topics
 
@@ -99,37 +107,41 @@ def _looks(settings: CalibrationSettings) -> tuple[int, bool]:
     """How many are meant, evenly spaced, and whether they come whenever one likes; at first as the protocol says."""
     modes = [PLANNED, ANY_TIME]
     mode = st.radio(
-        "Looks at the results", modes, modes.index(ANY_TIME) * (settings.looks == "any_time"), key="plan_mode"
+        worded("Looks at the results"),
+        modes,
+        modes.index(ANY_TIME) * (settings.looks == "any_time"),
+        key="plan_mode",
+        format_func=worded,
     )
     if mode == ANY_TIME:
         return 1, True
-    return st.slider("Looks, evenly spaced", 1, 20, 1, key="plan_looks"), False
+    return st.slider(worded("Looks, evenly spaced"), 1, 20, 1, key="plan_looks"), False
 
 
 def _assumptions(criteria: int) -> dict[str, float]:
     """`criteria`: of this study, for the next one is likely to ask them too; 0 where each topic has its own."""
-    report_page.section("<h2>What is assumed</h2>")
+    report_page.section(f"<h2>{worded('What is assumed')}</h2>")
     return words.DEFAULTS | {
-        "agreement": st.slider("Agreement", 50, 95, 80, format="%d %%", key="plan_agreement") / 100,
-        "icc": st.slider("ICC: how alike labels of a topic are", 0.0, 0.6, 0.1, 0.01, key="plan_icc"),
+        "agreement": st.slider(worded("Agreement"), 50, 95, 80, format="%d %%", key="plan_agreement") / 100,
+        "icc": st.slider(worded("ICC: how alike labels of a topic are"), 0.0, 0.6, 0.1, 0.01, key="plan_icc"),
         "criteria": st.slider(
-            "Criteria", 1, 60, min(60, criteria or int(words.DEFAULTS["criteria"])), key="plan_criteria"
+            worded("Criteria"), 1, 60, min(60, criteria or int(words.DEFAULTS["criteria"])), key="plan_criteria"
         ),
-        "annotators": st.slider("Annotators of each pair", 1, 6, 1, key="plan_annotators"),
-        "pairs_per_topic": st.slider("Pairs of a topic", 1, 10, 1, key="plan_pairs"),
-        "true_gap": _points("How much worse the judge truly is", 0.0, "true_gap", low=0.0),
+        "annotators": st.slider(worded("Annotators of each pair"), 1, 6, 1, key="plan_annotators"),
+        "pairs_per_topic": st.slider(worded("Pairs of a topic"), 1, 10, 1, key="plan_pairs"),
+        "true_gap": _points(worded("How much worse the judge truly is"), 0.0, "true_gap", low=0.0),
     }
 
 
 def _prices() -> Prices:
-    report_page.section("<h2>What it costs</h2>")
+    report_page.section(f"<h2>{worded('What it costs')}</h2>")
     asked = {
         "Minutes of one annotator for a pair": "minutes",
         "USD for an annotator's hour": "rate",
         "USD of a judge for a pair": "judge",
     }
     given = [
-        st.number_input(label, min_value=0.0, value=None, key=f"plan_{key}", placeholder="unknown")
+        st.number_input(worded(label), min_value=0.0, value=None, key=f"plan_{key}", placeholder=worded("unknown"))
         for label, key in asked.items()
     ]
     minutes, rate, judge = (math.nan if price is None else float(price) for price in given)
@@ -139,44 +151,49 @@ def _prices() -> Prices:
 def _points(label: str, start: float, key: str, low: float = 1.0) -> float:
     """A slider in points of agreement, as a share."""
     start = min(20.0, max(low, round(2 * start) / 2))
-    return st.slider(label, low, 20.0, start, 0.5, format="%g points", key=f"plan_{key}") / 100
+    return st.slider(label, low, 20.0, start, 0.5, format=worded("%g points"), key=f"plan_{key}") / 100
 
 
 def _say(planned: StudyPlan, goals: Goals, assumed: dict[str, float]) -> None:
     report_page.answer(sentence(planned), words.rests_on(planned, assumed))
     tables_and_figures.plot(plan_figure(planned, goals), "plan", plot_words.of_plan(planned, goals))
-    report_page.section(f"<h2>What each aim takes</h2>{aims_html(planned)}")
+    report_page.section(f"<h2>{worded('What each aim takes')}</h2>{aims_html(planned)}")
     if planned.at:
         at = planned.at
         report_page.section(
-            f"<h2>With {at.topics:,} topics</h2><p>Agreement is known to ±{words.rounded(at.half_width, 3)}; a gap "
-            f"below the margin is shown with power {words.percent(at.power)}, two judges are told apart with "
-            f"{words.percent(at.power_apart)}.{_price(at.cost.hours, at.cost.total)}</p>"
+            f"<h2>{worded('With {topics:,} topics', topics=at.topics)}</h2><p>"
+            + worded(
+                "Agreement is known to ±{half_width}; a gap below the margin is shown with power {power}, two judges "
+                "are told apart with {power_apart}.{price}",
+                half_width=words.rounded(at.half_width, 3),
+                power=words.percent(at.power),
+                power_apart=words.percent(at.power_apart),
+                price=_price(at.cost.hours, at.cost.total),
+            )
+            + "</p>"
         )
     if rows := words.drawn_rows(planned):
-        report_page.section("<h2>Topics drawn where they say most</h2>")
+        report_page.section(f"<h2>{worded('Topics drawn where they say most')}</h2>")
         tables_and_figures.plot(draw_figure(planned, goals), "draw", plot_words.of_draw(planned, goals))
-        heads = [head[0].upper() + head[1:] for head in words.DRAWN_HEADS]
+        heads = [head[0].upper() + head[1:] for head in map(worded, words.DRAWN_HEADS)]
         report_page.section(
             f"{look.table('Topics at random and drawn', heads, rows)}"
             f'<p class="c-soft c-foot">{escape(words.DRAWN_NOTE)}</p>'
         )
     report_page.section(
-        f"<h2>Why more criteria do not replace topics</h2><p>{escape(words.why_topics(planned))}</p>"
-        f"{worth_html(planned)}"
+        f"<h2>{worded('Why more criteria do not replace topics')}</h2><p>"
+        f"{escape(words.why_topics(planned))}</p>{worth_html(planned)}"
     )
 
 
 def sentence(planned: StudyPlan) -> str:
     """Topics for each aim, in one sentence."""
-    parts = {"interval": "to know agreement to ±{}", "non_inferior": "to show a gap below {}",
-             "tell_apart": "to tell judges apart that differ by {}"}  # fmt: skip
     said = []
     for aim in planned.aims:
-        what = parts[aim.aim].format(f"{100 * aim.target:g} points")
+        what = worded(AIM_SAID[aim.aim], target=worded("{target:g} points", target=100 * aim.target))
         topics = aim.needed.clusters
-        said.append(f"{f'{topics:,} topics' if topics is not None else 'no known number'} {what}")
-    return f"It takes {said[0]}, {said[1]}, and {said[2]}."
+        said.append(f"{several(topics, 'topic') if topics is not None else worded('no known number')} {what}")
+    return worded("It takes {said}, {said2}, and {said3}.", said=said[0], said2=said[1], said3=said[2])
 
 
 def aims_html(planned: StudyPlan) -> str:
@@ -195,15 +212,23 @@ def aims_html(planned: StudyPlan) -> str:
                 words.rounded(cost.judges, 2), escape(words.gives(aim)),
             )
         )  # fmt: skip
-    notes = [f"{words.aim_words(aim)}: no number of topics, {aim.why}." for aim in planned.aims if aim.why]
+    notes = [
+        worded("{aim_words}: no number of topics, {why}.", aim_words=words.aim_words(aim), why=aim.why)
+        for aim in planned.aims
+        if aim.why
+    ]
     notes += [
-        f"{words.aim_words(aim)}: shown in {words.percent(aim.simulated)} of studies simulated with that many topics."
+        worded(
+            "{aim_words}: shown in {simulated} of studies simulated with that many topics.",
+            aim_words=words.aim_words(aim),
+            simulated=words.percent(aim.simulated),
+        )
         for aim in planned.aims
         if not aim.why and not math.isnan(aim.simulated)
     ]
     notes += [
-        f"To be safe: {words.safe_words(planned)}.",
-        "Gives: half-width, or power. A dash is unknown, not nothing.",
+        worded("To be safe: {safe_words}.", safe_words=words.safe_words(planned)),
+        worded("Gives: half-width, or power. A dash is unknown, not nothing."),
     ]
     listed = "".join(f"<li>{escape(note)}</li>" for note in notes)
     return f'{look.table("What each aim takes", HEADS, rows)}<ul class="c-notes">{listed}</ul>'
@@ -213,10 +238,10 @@ def worth_html(planned: StudyPlan) -> str:
     """Half-width by labels of a topic and number of topics; "" where the ICC is not known."""
     if not planned.rows:
         return ""
-    heads = ("Labels of a topic", "Are worth", *(f"{count:,} topics" for count in planned.topics))
+    heads = ("Labels of a topic", "Are worth", *(several(count, "topic") for count in planned.topics))
     rows = [
         (
-            "any number" if math.isinf(row.labels_per_pair) else f"{row.labels_per_pair:,.4g}",
+            worded("any number") if math.isinf(row.labels_per_pair) else f"{row.labels_per_pair:,.4g}",
             words.rounded(row.effective_labels, 1), *(f"±{words.rounded(width, 3)}" for width in row.half_widths),
         )
         for row in planned.rows
@@ -225,16 +250,19 @@ def worth_html(planned: StudyPlan) -> str:
 
 
 def _price(hours: float, total: float) -> str:
-    known = [] if math.isnan(hours) else [f"{hours:,.0f} hours of annotators"]
-    known += [] if math.isnan(total) else [f"USD {total:,.0f} in all"]
-    return f" It takes {' and '.join(known)}." if known else ""
+    known = [] if math.isnan(hours) else [worded("{hours:,.0f} hours of annotators", hours=hours)]
+    known += [] if math.isnan(total) else [worded("USD {total:,.0f} in all", total=total)]
+    return worded(" It takes {known}.", known=" and ".join(known)) if known else ""
 
 
 def _chosen_pilot(version: Version, source: shown_file.Source) -> Pilot:
     """Return the pilot of the judge that is chosen here."""
     judges: list[str] = _computed("judges", source, version)
     judge = st.selectbox(
-        "Judge", ["", *judges], format_func=lambda name: name or "the one that varies most", key="plan_of_judge"
+        worded("Judge"),
+        ["", *judges],
+        format_func=lambda name: name or worded("the one that varies most"),
+        key="plan_of_judge",
     )
     pilot: Pilot = _computed("pilot", source, version, judge)
     return pilot

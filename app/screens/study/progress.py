@@ -25,6 +25,7 @@ from app.settings import database
 from calibration.errors import CalibrationError
 from db import connect, tables
 from exports.plots.study_figures import agreement_steps, annotators_at_work, speed_by_agreement
+from plain.wording import worded, worded_of
 
 EVERY = 30  # seconds between two looks
 NEW = "progress_is_new"  # the page was opened; not: its numbers moved
@@ -56,16 +57,19 @@ def _live(principal: Principal, cookie: str) -> None:
         imported = _imported(study_id, version, session)
     if not progress.items:
         empty(
-            "Nothing to label yet",
-            "<p>This study has no items: import reports, then plan what is labelled with</p>"
-            f"<p><code>calipers pairs {escape(progress.study)} --apply</code></p>",
+            worded("Nothing to label yet"),
+            (
+                "<p>"
+                + worded("This study has no items: import reports, then plan what is labelled with")
+                + f"</p><p><code>calipers pairs {escape(progress.study)} --apply</code></p>"
+            ),
         )
         return
     try:
         kept = computed("quality", principal, version, doing="Computing intervals")
     except (AnnotationError, CalibrationError) as error:
         with head:
-            answer(far(progress), f"How annotators agree cannot be computed: {error.text}")
+            answer(far(progress), worded("How annotators agree cannot be computed: {text}", text=error.text))
         _counts(progress, imported)
         return
     if kept is None:
@@ -95,11 +99,12 @@ def _at_once(head: DeltaGenerator, slots: int, submitted: int) -> None:
 def waiting(progress: StudyProgress) -> str:
     """Say what wants somebody's hand now."""
     open_ones = sum(not remark.dealt_with and not remark.replies for remark in progress.remarks)
-    parts = [f"the study is {progress.status}"]
-    parts += [f"{open_ones} {'remark waits' if open_ones == 1 else 'remarks wait'} for an answer"] * bool(open_ones)
+    parts = [worded("the study is {status}", status=worded(progress.status))]
+    waits = worded_of(open_ones, "{n} remark waits for an answer", "{n} remarks wait for an answer")
+    parts += [waits] * bool(open_ones)
     if progress.stale:
-        who = ", ".join(f"{item.rater} with {item.item}" for item in progress.stale[:3])
-        parts.append(f"{len(progress.stale)} in work without a sign for too long: {who}")
+        who = ", ".join(worded("{rater} with {item}", rater=item.rater, item=item.item) for item in progress.stale[:3])
+        parts.append(worded("{stale} in work without a sign for too long: {who}", stale=len(progress.stale), who=who))
     return (
         f"{'; '.join(parts).capitalize()}." if len(parts) == 1 else f"{parts[0].capitalize()}; {'; '.join(parts[1:])}."
     )
@@ -109,17 +114,26 @@ def _counts(progress: StudyProgress, imported: dict[str, ImportedCost]) -> None:
     people, items = st.columns(2, gap="large")
     with people:
         everybody = [rater for rater in progress.raters if rater.kind == "human"]
-        section("<h2>Annotators</h2>")
-        shown = paged(everybody, lambda rater: f"{rater.rater} {rater.status}", "progress_raters", "Find an annotator")
+        section(f"<h2>{worded('Annotators')}</h2>")
+        shown = paged(
+            everybody, lambda rater: f"{rater.rater} {rater.status}", "progress_raters", worded("Find an annotator")
+        )
         bars = progress_parts.bars_html(everybody, progress.slots, shown)
         section(f"{bars}{progress_parts.judges_html(progress, imported)}")
     with items:
-        section(f"<h2>Items and their slots</h2>{progress_parts.strip_html(progress.by_item)}")
+        section(f"<h2>{worded('Items and their slots')}</h2>{progress_parts.strip_html(progress.by_item)}")
 
 
 def _agreement(measured: StudyQuality, study_id: int, version: Version) -> None:
-    section("<h2>Agreement so far</h2>")
-    aim = st.segmented_control("Interval wanted", list(AIMS), default="±5 points", key="progress_aim", required=True)
+    section(f"<h2>{worded('Agreement so far')}</h2>")
+    aim = st.segmented_control(
+        worded("Interval wanted"),
+        list(AIMS),
+        default="±5 points",
+        key="progress_aim",
+        required=True,
+        format_func=worded,
+    )
     half_width = AIMS[aim or "±5 points"]
     steps = _steps(study_id, version, half_width, measured)
     beside = progress_parts.side_by_side(steps, progress_parts.agreement_html(measured))
@@ -130,14 +144,17 @@ def _next_batch(principal: Principal, version: Version) -> None:
     """Of a study whose topics are drawn: what the next batch would change."""
     found = computed("next", principal, version, doing="Weighing the topics that wait")
     if found and found.value:
-        section(f"<h2>The next batch</h2><p>{escape(found.value[:1].upper() + found.value[1:])}.</p>")
+        section(f"<h2>{worded('The next batch')}</h2><p>{escape(found.value[:1].upper() + found.value[1:])}.</p>")
 
 
 def _people(measured: StudyQuality, study_id: int, version: Version) -> None:
     figures = progress_parts.side_by_side(*_figures(study_id, version, measured))
-    section(f"<h2>Each annotator beside the others</h2>{figures}")
+    section(f"<h2>{worded('Each annotator beside the others')}</h2>{figures}")
     shown = paged(
-        measured.annotators, lambda annotator: annotator.rater, "progress_annotators", "Find an annotator's figures"
+        measured.annotators,
+        lambda annotator: annotator.rater,
+        "progress_annotators",
+        worded("Find an annotator's figures"),
     )
     section(progress_parts.people_html(shown))
 
@@ -147,14 +164,15 @@ def _by(principal: Principal, measured: StudyQuality) -> None:
     with connect.reading(database()) as session:
         counted = study_parts(session, principal)
     if measured.agreement.criteria:
-        with st.expander("Agreement by criterion"):
+        with st.expander(worded("Agreement by criterion")):
             section(progress_parts.criteria_html(measured))
     for name, parts in (
         ("Topic", counted.by_topic), ("System", counted.by_system), ("Criterion", counted.by_criterion),
     ):  # fmt: skip
         if parts:
-            with st.expander(f"Progress by {name.lower()}"):
-                shown = paged(parts, lambda part: part.name, f"progress_{name.lower()}", f"Find a {name.lower()}")
+            with st.expander(worded("Progress by {name}", name=worded(name.lower()))):
+                find = worded("Find a {name}", name=worded(name.lower()))
+                shown = paged(parts, lambda part: part.name, f"progress_{name.lower()}", find)
                 section(progress_parts.parts_html(name, shown))
 
 
@@ -164,17 +182,17 @@ def _remarks(principal: Principal, cookie: str) -> None:
     with connect.reading(database()) as session:
         send_away(session, principal, cookie)
         remarks = remarks_of(session, principal)
-    section("<h2>Flags, comments and skips</h2>")
+    section(f"<h2>{worded('Flags, comments and skips')}</h2>")
     if not remarks:
-        section('<p class="c-soft">No annotator has flagged, skipped or commented on anything.</p>')
+        section('<p class="c-soft">' + worded("No annotator has flagged, skipped or commented on anything.") + "</p>")
         return
     waiting_first = sorted(remarks, key=lambda remark: (remark.dealt_with, bool(remark.replies)))
-    for remark in paged(waiting_first, _named, "progress_remarks", "Find a remark, its annotator or its item"):
+    for remark in paged(waiting_first, _named, "progress_remarks", worded("Find a remark, its annotator or its item")):
         _remark(principal, remark)
 
 
 def _named(remark: Remark) -> str:
-    return " ".join((remark.rater, remark.item, remark.kind, FLAGS.get(remark.what, remark.what), remark.text))
+    return " ".join((remark.rater, remark.item, remark.kind, worded(FLAGS.get(remark.what, remark.what)), remark.text))
 
 
 def _remark(principal: Principal, remark: Remark) -> None:
@@ -185,11 +203,12 @@ def _remark(principal: Principal, remark: Remark) -> None:
         form = st.form(key=f"reply_{remark.remark}", border=False, clear_on_submit=True)
         with form.container(horizontal=True, gap="small", width=960):
             text = st.text_input(
-                f"Reply to {remark.rater} on {remark.item}", key=f"text_{remark.remark}", label_visibility="collapsed",
-                placeholder="Reply; its annotator reads it in My work",
+                worded("Reply to {rater} on {item}", rater=remark.rater, item=remark.item),
+                key=f"text_{remark.remark}", label_visibility="collapsed",
+                placeholder=worded("Reply; its annotator reads it in My work"),
             )  # fmt: skip
-            sent = st.form_submit_button("Send reply", key=f"send_{remark.remark}")
-            done = st.form_submit_button("Mark as dealt with", key=f"done_{remark.remark}", type="tertiary")
+            sent = st.form_submit_button(worded("Send reply"), key=f"send_{remark.remark}")
+            done = st.form_submit_button(worded("Mark as dealt with"), key=f"done_{remark.remark}", type="tertiary")
     if sent or done:
         _act(principal, remark.remark, text, done)
 
@@ -209,8 +228,8 @@ def _act(principal: Principal, remark: int, text: str, done: bool) -> None:
 
 def remark_html(remark: Remark) -> str:
     """Who said what about which item, what was answered, and whether it is dealt with."""
-    about = f": {FLAGS.get(remark.what, remark.what)}" if remark.what else ""
-    state = " · dealt with" if remark.dealt_with else ""
+    about = f": {worded(FLAGS.get(remark.what, remark.what))}" if remark.what else ""
+    state = worded(" · dealt with") if remark.dealt_with else ""
     replies = "".join(
         f'<p class="d-answer">{escape(said.text)} <small>{said.at:%Y-%m-%d %H:%M}</small></p>'
         for said in remark.replies
@@ -237,5 +256,9 @@ def _figures(study_id: int, version: Version, _found: StudyQuality) -> tuple[str
 @st.cache_data(max_entries=24, show_spinner=False)
 def _steps(study_id: int, version: Version, half_width: float, _found: StudyQuality) -> str:
     figure = agreement_steps(_found.agreement, half_width, _found.cluster)
-    few = '<p class="c-soft">The curve begins with the second cluster that two annotators have answered.</p>'
+    few = (
+        '<p class="c-soft">'
+        + worded("The curve begins with the second cluster that two annotators have answered.")
+        + "</p>"
+    )
     return plot_html(figure, of_steps(_found.agreement, _found.cluster)) or few

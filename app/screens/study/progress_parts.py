@@ -13,6 +13,7 @@ from calibration.agreement.catalogue import statistic_of
 from calibration.people.annotator_quality import AnnotatorQuality
 from calibration.results import Estimate
 from exports.cells import DASH, shown
+from plain.wording import worded
 
 CSS = """
 .d-bars { display: grid; grid-template-columns: max-content minmax(6rem, 1fr) max-content; gap: 8px 16px;
@@ -52,7 +53,7 @@ STRIP_MAX = 400  # items; of more, topics are told instead
 def bars_html(people: Sequence[RaterProgress], slots: int, shown: Sequence[RaterProgress] | None = None) -> str:
     """Handed in and in work of each one's quota; without a quota, of an even share of all slots. `shown`: of whom."""
     if not people:
-        return '<p class="c-soft">No annotator is invited yet.</p>'
+        return f'<p class="c-soft">{worded("No annotator is invited yet.")}</p>'
     share = math.ceil(slots / max(1, sum(person.status == "active" for person in people)))
     of = {person.rater: person.quota if person.quota is not None else share for person in people}
     drawn = people if shown is None else shown
@@ -63,10 +64,12 @@ def bars_html(people: Sequence[RaterProgress], slots: int, shown: Sequence[Rater
 def strip_html(parts: Sequence[Part]) -> str:
     """One column an item, one cell a slot: filled, framed or empty."""
     if not parts:
-        return '<p class="c-soft">No item has a slot: nobody was asked here.</p>'
+        return f'<p class="c-soft">{worded("No item has a slot: nobody was asked here.")}</p>'
     full = sum(part.submitted >= part.slots for part in parts)
     begun = sum(0 < part.submitted < part.slots for part in parts)
-    told = f"{full} of {len(parts)} items have all their labels, {begun} some of them"
+    told = worded(
+        "{full} of {parts} items have all their labels, {begun} some of them", full=full, parts=len(parts), begun=begun
+    )
     if len(parts) > STRIP_MAX:
         return f"<p>{told}.</p>"
     columns = "".join(
@@ -75,7 +78,7 @@ def strip_html(parts: Sequence[Part]) -> str:
     )
     key = "".join(
         f'<span><i class="d-{name}"></i>{words}</span>'
-        for name, words in (("done", "handed in"), ("taken", "in work"), ("open", "open"))
+        for name, words in (("done", worded("handed in")), ("taken", worded("in work")), ("open", "open"))
     )
     strip = f'<div class="d-strip" role="img" aria-label="{told}">{columns}</div>'
     return f'<p class="c-soft">{told}.</p>{strip}<p class="d-key">{key}</p>'
@@ -87,12 +90,13 @@ def looks_html(measured: StudyQuality) -> str:
     facts = [_fact(annotator) for annotator in measured.annotators if not annotator.flags and listed(annotator)]
     if not rows and not facts:
         return ""
-    foot = (
-        "Flagged: differences to the others on the same items, beyond a margin fixed beforehand, at "
-        f"{100 * (1 - measured.level):g} % over all annotators and signals of the study (Holm). "
-        "Listed: facts that no test stands behind. Nobody is excluded by either."
+    foot = worded(
+        "Flagged: differences to the others on the same items, beyond a margin fixed beforehand, at {level:g} "
+        "% over all annotators and signals of the study (Holm). Listed: facts that no test stands behind. "
+        "Nobody is excluded by either.",
+        level=100 * (1 - measured.level),
     )
-    title = "Who needs a second look" if rows else "Listed"
+    title = worded("Who needs a second look") if rows else worded("Listed")
     return f'<h2>{title}</h2><ul class="d-looks">{"".join((*rows, *facts))}</ul><p class="c-soft c-foot">{foot}</p>'
 
 
@@ -115,11 +119,13 @@ def people_html(annotators: Sequence[AnnotatorQuality]) -> str:
     absent = {reasons[head]: [other for other in columns if other not in known and reasons[other] == reasons[head]]
               for head in columns if head not in known}  # fmt: skip
     told = "; ".join(f"{', '.join(heads)} ({reason})" for reason, heads in absent.items())
-    notes += [f"Left out, for nobody here has it: {told}."] * bool(told)
-    notes += ["Severity: own scores minus the others' on the same questions, 0 to 1 of the scale."] * bool(severities)
-    notes.append("Medians and shares with intervals from whole clusters; a dash is unknown, not nothing.")
+    notes += [worded("Left out, for nobody here has it: {told}.", told=told)] * bool(told)
+    notes += [worded("Severity: own scores minus the others' on the same questions, 0 to 1 of the scale.")] * bool(
+        severities
+    )
+    notes.append(worded("Medians and shares with intervals from whole clusters; a dash is unknown, not nothing."))
     listed_notes = "".join(f"<li>{escape(note)}</li>" for note in notes)
-    heads = ("Annotator", "Items", *known)
+    heads = (worded("Annotator"), worded("Items"), *known)
     return f'{table("Annotators", heads, rows)}<ul class="c-notes">{listed_notes}</ul>'
 
 
@@ -139,7 +145,7 @@ def criteria_html(measured: StudyQuality) -> str:
     rows = [(escape(agreement.criterion), _cell(agreement), _cell(other), f"{agreement.n:,}", f"{agreement.clusters:,}")
             for agreement, other in ordered]  # fmt: skip
     few = next((why(agreement) for agreement, _ in ordered if math.isnan(agreement.low)), "")
-    note = f'<p class="c-soft c-foot">Without interval: {escape(few)}.</p>' if few else ""
+    note = f'<p class="c-soft c-foot">{worded("Without interval: {few}.", few=escape(few))}</p>' if few else ""
     return f"{table('By criterion', ('Criterion', 'Agreement', 'Ceiling', 'n', 'Clusters'), rows)}{note}"
 
 
@@ -158,8 +164,8 @@ def _bar(rater: RaterProgress, of: int, most: int) -> str:
     wide = max(1, of, rater.submitted + rater.in_work)
     done, taken = (f"{100 * count / wide:.4g}%" for count in (rater.submitted, rater.in_work))
     state = f" · {rater.status}" if rater.status != "active" else ""
-    work = f" · {rater.in_work} in work" if rater.in_work else ""
-    goal = f" of {of}" if rater.quota is not None else ""
+    work = worded(" · {in_work} in work", in_work=rater.in_work) if rater.in_work else ""
+    goal = worded(" of {of}", of=of) if rater.quota is not None else ""
     return (
         f'<span>{escape(rater.rater)}</span><span class="d-track" style="width: {100 * wide / most:.4g}%">'
         f'<i class="d-done" style="width: {done}"></i><i class="d-taken" style="width: {taken}"></i></span>'
@@ -181,13 +187,15 @@ def judges_html(progress: StudyProgress, imported: Mapping[str, ImportedCost]) -
         for judge in progress.raters
         if judge.kind == "judge"
     ]  # fmt: skip
-    heads = "Judge", "Handed in", "In work", "USD spent"
-    return f"<h2>Judges</h2>{table('Judges', heads, rows)}" if rows else ""
+    heads = worded("Judge"), worded("Handed in"), worded("In work"), worded("USD spent")
+    return f"<h2>{worded('Judges')}</h2>{table('Judges', heads, rows)}" if rows else ""
 
 
 def _look(annotator: AnnotatorQuality) -> str:
     said = "".join(f"<li>{escape(reason(flag))}</li>" for flag in annotator.flags)
-    facts = "".join(f'<li class="d-said">listed: {escape(fact)}</li>' for fact in listed(annotator))
+    facts = "".join(
+        f'<li class="d-said">{worded("listed: {fact}", fact=escape(fact))}</li>' for fact in listed(annotator)
+    )
     return f"<li><strong>{escape(annotator.rater)}</strong><ul>{said}{facts}</ul></li>"
 
 
@@ -215,7 +223,7 @@ def _is_unknown(cell: Estimate | str) -> bool:
 def _why_unknown(cell: Estimate | str) -> str:
     if not _is_unknown(cell):
         return ""
-    return "no attention item answered" if isinstance(cell, str) else why(cell)
+    return worded("no attention item answered") if isinstance(cell, str) else why(cell)
 
 
 def _figure(cell: Estimate | str) -> str:
@@ -225,17 +233,25 @@ def _figure(cell: Estimate | str) -> str:
 def _cell(estimate: Estimate) -> str:
     value, interval = shown(estimate)
     title = escape(
-        f"n {estimate.n:,}, {estimate.clusters:,} clusters, {estimate.method.replace('_', ' ')}; {estimate.note}"
+        worded(
+            "n {n:,}, {clusters:,} clusters, {method}; {note}",
+            n=estimate.n,
+            clusters=estimate.clusters,
+            method=estimate.method.replace("_", " "),
+            note=estimate.note,
+        )
     )
     return f'<span title="{title}">{value}</span>' + (f'<span class="ci">{interval}</span>' if interval else "")
 
 
 def _attention(annotator: AnnotatorQuality) -> str:
     seen = annotator.attention_passed + annotator.attention_failed
-    return f"{annotator.attention_passed} of {seen}" if seen else DASH
+    return (
+        worded("{attention_passed} of {seen}", attention_passed=annotator.attention_passed, seen=seen) if seen else DASH
+    )
 
 
 def _statistic(estimate: Estimate) -> str:
     if estimate.statistic.startswith("human_ceiling"):
-        return "Ceiling: one left out, with the others"
+        return worded("Ceiling: one left out, with the others")
     return statistic_of(estimate.statistic).title_at("page progress")

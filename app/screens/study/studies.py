@@ -13,7 +13,7 @@ from app import progress, setting_up, settings
 from app.results.reporting import settings_of
 from app.screens import look, report_page
 from db import connect
-from plain.counting import counted
+from plain.wording import several
 
 TEXT, OWN_TEXT, MADE_OF, LINK = "protocol_text", "protocol_text_own", "protocol_of", "study_link"
 CSS = """
@@ -32,7 +32,7 @@ def show(principal: Principal, cookie: str) -> None:
         lines = [(place, *_line(session, place), own_studies.is_archived(session, place.study_id)) for place in places]
         texts = {name: text for _, name, _, text, _ in lines}
     here = [line for line in lines if not line[-1]]
-    report_page.answer(f"You take part in {counted(len(here), 'study')}.")
+    report_page.answer(f"You take part in {several(len(here), 'study')}.")
     for place, name, told, _, _ in look.paged(here, lambda line: f"{line[1]} {line[2]}", "studies", "Find a study"):
         _row(principal, cookie, place, name, told, False)
     if away := [line for line in lines if line[-1]]:

@@ -3,7 +3,7 @@
 import math
 
 import pandas as pd
-from sqlalchemy import or_, orm, select
+from sqlalchemy import orm, select, union
 
 from db.tables import Item, Report, Study, Topic
 
@@ -45,18 +45,12 @@ def topics_of_one_text(session: orm.Session, study: Study) -> list[tuple[str, ..
     What is shown begins with the topic's title, which differs. Of items that count: no training, attention or retest,
     and none that was left out; reports below 20 words say nothing.
     """
-    shown = (
-        select(Item.id)
-        .where(
-            or_(Item.report_a_id == Report.id, Item.report_b_id == Report.id),
-            Item.purpose == "label", Item.excluded_at.is_(None),
-        )
-        .exists()
-    )  # fmt: skip
+    counts = Item.study_id == study.id, Item.purpose == "label", Item.excluded_at.is_(None)
+    shown = union(select(Item.report_a_id).where(*counts), select(Item.report_b_id).where(*counts))
     rows = session.execute(
         select(Topic.key, Report.original_sha256)
         .join(Topic, Topic.id == Report.topic_id)
-        .where(Report.study_id == study.id, Report.words >= WORDS, shown)
+        .where(Report.study_id == study.id, Report.words >= WORDS, Report.id.in_(shown))
         .order_by(Topic.key)
     ).all()
     texts: dict[str, set[str]] = {}

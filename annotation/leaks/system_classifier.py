@@ -47,6 +47,7 @@ class Recognition:
         self.systems = np.asarray([one.system for one in reports])
         self.topics = np.asarray([one.topic for one in reports])
         self._counts: dict[str, tuple[float, ...]] = {}
+        self._weights: dict[bytes, tuple[Any, Any]] = {}
         self._known: dict[tuple[bytes, str], Identification] = {}
 
     def of_texts(self) -> tuple[Identification, ...]:
@@ -133,22 +134,23 @@ class Recognition:
 
         used = np.zeros(len(names))
         named: dict[str, Any] = {}
-        wrong: dict[str, int] = {}
+        wrong: dict[str, tuple[int, int]] = {}  # texts missed, and the reader's place among those who missed as many
         with threadpool_limits(1):  # of matrices this small several threads wait for each other longer than they work
             for reader in QUICKEST_FIRST:
-                guesses, missed = np.empty_like(self.systems), 0
+                guesses, missed, place = np.empty_like(self.systems), 0, READERS.index(reader)
                 for values, seen, unseen in folds:
+                    is_behind = (missed, place) > min(wrong.values(), default=(missed, place))
+                    if is_behind and not (names and reader == FOREST):
+                        break
                     if len(set(self.systems[seen])) == 1:  # nothing is told apart there
                         guesses[unseen] = self.systems[seen][0]
                     else:
-                        model = _reader(reader, self.seed).fit(values[seen], self.systems[seen])
+                        model = _reader(reader, self.seed, few=bool(names)).fit(values[seen], self.systems[seen])
                         guesses[unseen] = model.predict(values[unseen])
                         if names and reader == FOREST:
                             used += model.feature_importances_
                     missed += int((guesses[unseen] != self.systems[unseen]).sum())
-                    if missed > min(wrong.values(), default=missed) and not (names and reader == FOREST):
-                        break
-                named[reader], wrong[reader] = guesses, missed
+                named[reader], wrong[reader] = guesses, (missed, place)
         best = min(READERS, key=wrong.__getitem__)
         top = tuple(names[n] for n in np.argsort(-used, kind="stable")[:SIGNS])
         return self._identification(features, named[best], best, top)
@@ -162,18 +164,26 @@ class Recognition:
         counts = counter.fit_transform([one.shown for one in self.reports])
         return counts, counter.get_feature_names_out()
 
+    def _weighted(self, seen: Any) -> tuple[Any, Any]:
+        """The words of all texts by TF-IDF, and which columns those are; once for each set of texts that are `seen`."""
+        from sklearn.feature_extraction.text import TfidfTransformer
+
+        if (key := seen.tobytes()) not in self._weights:
+            counts, _ = self._words
+            at_words = _common(counts[seen])
+            usual = TfidfTransformer(sublinear_tf=True).fit(counts[seen][:, at_words])
+            self._weights[key] = usual.transform(counts[:, at_words]), at_words
+        return self._weights[key]
+
     def _features(self, features: str, seen: Any) -> tuple[Any, Any]:
         """What the linear classifier is given of each text, and which columns of the words those are.
 
         Words by TF-IDF, with `all` the formatting behind them. What is rare and what is usual is learnt of `seen`.
         """
-        from sklearn.feature_extraction.text import TfidfTransformer
         from sklearn.pipeline import FeatureUnion
         from sklearn.preprocessing import FunctionTransformer
 
-        counts, _ = self._words
-        at_words = _common(counts[seen])
-        words = TfidfTransformer(sublinear_tf=True).fit(counts[seen][:, at_words]).transform(counts[:, at_words])
+        words, at_words = self._weighted(seen)
         if features == "words":
             return words, at_words
         # counts as heavy as all words together, whose squares add up to 1 in every text
@@ -233,13 +243,16 @@ def _linear(seed: int) -> Any:
     return LinearSVC(random_state=seed)
 
 
-def _reader(name: str, seed: int) -> Any:
-    """The classifier of that name in `READERS`, with the settings that scikit-learn gives it."""
+def _reader(name: str, seed: int, *, few: bool) -> Any:
+    """The classifier of that name in `READERS`, with the settings that scikit-learn gives it.
+
+    `few`: it is given some thirty features, of which a tree is grown sooner than it is handed to another thread.
+    """
     if name == FOREST:
         from sklearn.ensemble import RandomForestClassifier
 
         # its trees are drawn before they are grown, so that the forest is the same on any number of cores
-        return RandomForestClassifier(n_estimators=TREES, random_state=seed, n_jobs=-1)
+        return RandomForestClassifier(n_estimators=TREES, random_state=seed, n_jobs=1 if few else -1)
     if name == "logistic regression":
         from sklearn.linear_model import LogisticRegression
 

@@ -35,7 +35,7 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     send_at_once()
     sys.setswitchinterval(SWITCH_S)
     stop_in_good_order(settings().drain_s)
-    hourly = asyncio.create_task(delete_names_hourly())
+    hourly = asyncio.gather(delete_names_hourly(), back_up_hourly())
     # Streamlit collects garbage after every run of a page: without what stays, which takes it a tenth of a second
     gc.collect()
     gc.freeze()
@@ -53,6 +53,21 @@ async def delete_names_hourly() -> None:
             await run_in_threadpool(_delete_names)
         except Exception:  # whatever it was: else names would stay for good
             log.exception("names not deleted, tried again in an hour")
+        await asyncio.sleep(HOUR_S)
+
+
+async def back_up_hourly() -> None:
+    """A backup is made once the last one is as old as asked, by a process of its own; where it fails, an hour later."""
+    while settings().backup_folder is not None:
+        words = sys.executable, "-m", "calipers", "backup", "--due"
+        quiet = asyncio.subprocess.DEVNULL  # what it says names folders, which no log holds
+        made = await asyncio.create_subprocess_exec(*words, stdout=quiet, stderr=quiet)
+        try:
+            if await made.wait():
+                log.error("no backup made, tried again in an hour; `calipers backup --due` says why")
+        except asyncio.CancelledError:  # this server ends
+            made.terminate()
+            raise
         await asyncio.sleep(HOUR_S)
 
 

@@ -46,6 +46,9 @@ class Settings:
     log_level: str = "INFO"
     drain_s: float = 0.0  # how long /ready says `stopping` before a server that was told to end takes no more requests
     slow_query_ms: float = 500.0  # a query that takes longer is logged
+    backup_folder: Path | None = None  # where a backup is made every so many hours; None: nowhere
+    backup_hours: float = 24.0
+    backup_keep: int = 14  # the newest of them that stay
 
     @property
     def origin(self) -> str:
@@ -115,6 +118,9 @@ def settings() -> Settings:
         log_level=at("CALIPERS_LOG_LEVEL") or Settings.log_level,
         drain_s=_number("CALIPERS_DRAIN_S", Settings.drain_s),
         slow_query_ms=_number("CALIPERS_SLOW_QUERY_MS", Settings.slow_query_ms),
+        backup_folder=Path(folder) if (folder := at("CALIPERS_BACKUP_FOLDER")) else None,
+        backup_hours=_number("CALIPERS_BACKUP_HOURS", Settings.backup_hours),
+        backup_keep=max(1, int(_number("CALIPERS_BACKUP_KEEP", Settings.backup_keep))),
     )
 
 

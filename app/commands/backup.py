@@ -1,7 +1,11 @@
 """Everything a database holds as one file, and that file back into an empty database of either kind."""
 
+import os
+import signal
 from dataclasses import asdict
+from datetime import timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import typer
 
@@ -10,7 +14,8 @@ from app.commands.printing import JSON, print_json, progress_bar
 
 
 def backup(
-    file: Path = typer.Argument(..., help="A new file; FILE.sha256 is written beside it.", metavar="FILE"),
+    file: Path = typer.Argument(None, help="A new file; FILE.sha256 is written beside it.", metavar="FILE"),
+    due: bool = typer.Option(False, "--due", help="In place of FILE: as CALIPERS_BACKUP_FOLDER asks, if one is due."),
     as_json: bool = JSON,
 ) -> None:
     """Write every study of the database into one checksummed file.
@@ -20,15 +25,32 @@ def backup(
     It holds reports, labels, judges' replies, people's names and the keys that sign packets, so keep it as you keep
     the database. It holds no API key, and of links and sign-ins only hashes; both work again after a restore.
 
+    With --due it makes one in the folder of CALIPERS_BACKUP_FOLDER where the last is CALIPERS_BACKUP_HOURS old, as the
+    server does by itself, and keeps the newest CALIPERS_BACKUP_KEEP.
+
     Example: calipers backup monday.calipers
     """
     from importlib.metadata import version
 
-    from db.backup import write_backup
+    from app.settings import settings
+    from db import backup, kept_backups
 
+    asked = settings()
+    if (file is None) != due or (due and asked.backup_folder is None):
+        raise typer.BadParameter("name a new file, or --due, for which CALIPERS_BACKUP_FOLDER names a folder")
     engine = opened()
     with progress_bar("backup") as advance:
-        made = write_backup(engine, file, version("calipers"), advance)
+        if asked.backup_folder is not None and due:
+            signal.signal(signal.SIGTERM, signal.default_int_handler)  # what ends in the middle leaves nothing behind
+            os.nice(10)  # whoever labels goes first
+            every, keep = timedelta(hours=asked.backup_hours), asked.backup_keep
+            made = kept_backups.write_due(engine, asked.backup_folder, every, keep, version("calipers"), advance)
+            file = kept_backups.kept_backups(asked.backup_folder)[0].file
+        else:
+            made = backup.write_backup(engine, file, version("calipers"), advance)
+    if made is None:
+        print_json({"file": str(file), "due": False}) if as_json else typer.echo(f"{file}: no other is due yet")
+        return
     if as_json:
         print_json(asdict(made.manifest) | {"file": str(file), "sha256": made.sha256, "rows": made.manifest.rows})
         return
@@ -41,11 +63,13 @@ def backup(
 def restore(
     file: Path = typer.Argument(..., help="A file that `calipers backup` wrote.", metavar="FILE"),
     sha256: str = typer.Option("", help="What the whole file must have, as `backup` printed it."),
+    tried: bool = typer.Option(False, "--try", help="Into a database that is deleted again, to see that it can be."),
     as_json: bool = JSON,
 ) -> None:
     """Bring a backup into the empty database of CALIPERS_DATABASE_URL.
 
-    SQLite or Postgres, whichever it came from. Exit 1 if the restored database breaks a rule.
+    SQLite or Postgres, whichever it came from. Exit 1 if the restored database breaks a rule. With --try nothing of
+    yours is touched, and the day is noted beside the file.
 
     Every checksum is compared first, also with FILE.sha256 where it lies beside. All rows enter in one transaction;
     links, sign-ins, orders and open slots are as they were, and judges go on with what they had not done.
@@ -54,16 +78,22 @@ def restore(
     Example: calipers restore monday.calipers
     """
     from annotation.facts.soundness import find_faults
-    from db.restore import check_backup, restore_backup
+    from db import connect, kept_backups, migrations, restore
 
     with progress_bar("checking") as advance:
-        manifest = check_backup(file, sha256, advance)
-    engine = opened(begins=True)
-    with progress_bar("restoring") as advance:
-        rows = restore_backup(engine, file, manifest, advance)
-    with reading(engine) as session:
-        faults = find_faults(session)
-    named = engine.url.render_as_string()
+        manifest = restore.check_backup(file, sha256, advance)
+    with TemporaryDirectory() as scratch:
+        if tried:
+            migrations.upgrade(f"sqlite:///{scratch}/tried.db")
+        engine = connect.open_database(f"sqlite:///{scratch}/tried.db") if tried else opened(begins=True)
+        with progress_bar("restoring") as advance:
+            rows = restore.restore_backup(engine, file, manifest, advance)
+        with reading(engine) as session:
+            faults = find_faults(session)
+        engine.dispose()
+    named = "a database that is deleted again" if tried else engine.url.render_as_string()
+    if tried and not faults:
+        kept_backups.tried_file(file).touch(mode=0o600)
     if as_json:
         database = {"database": named, "sound": not faults, "faults": [asdict(fault) for fault in faults]}
         print_json(

@@ -34,12 +34,14 @@ from annotation.planning.plan_root import keep_plan_root
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
 from app.command_line import app
+from app.screens.study.audit import backups_told
 from app.settings import database, settings
 from db import migrations
 from db.backup import Backup, read_manifest, readable, seal, sum_file, table_sums, writable, write_backup
 from db.connect import open_database, reading, transaction
 from db.errors import DatabaseError, DiskFull
 from db.judge_tables import Judge, JudgeCall, JudgeConfig
+from db.kept_backups import kept_backups
 from db.people_tables import Rater, SignIn
 from db.restore import check_backup, restore_backup
 from db.tables import Assignment, Event, Label, Report, Study
@@ -558,6 +560,40 @@ def test_the_commands_say_what_was_written_and_that_it_is_sound(
     plain = CliRunner().invoke(app, ["restore", str(out)])
     assert plain.exit_code == 1
     assert isinstance(plain.exception, DatabaseError)
+
+
+def test_one_is_made_when_the_last_is_old_enough_the_oldest_go_and_a_restore_can_be_tried(
+    engine_here: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_study(engine_here, tmp_path / "reports")
+    folder = tmp_path / "kept"
+    monkeypatch.setenv("CALIPERS_BACKUP_FOLDER", str(folder))
+    monkeypatch.setenv("CALIPERS_BACKUP_KEEP", "2")
+    settings.cache_clear()
+    assert backups_told(settings(), now()) == ("No backup has been made yet, and one is due every 24 h.", True)
+
+    def run(*words: str) -> str:
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    for days in (3, 2, 1, 0):
+        with monkeypatch.context() as then:
+            then.setattr("db.types.now", lambda days=days: now() - timedelta(days=days))
+            assert "it holds reports" in run("backup", "--due")
+            assert "no other is due yet" in run("backup", "--due")
+    kept = kept_backups(folder)
+    assert (len(kept), now() - kept[0].made_at < timedelta(hours=1)) == (2, True)
+    assert {path.stat().st_mode & 0o077 for path in [folder, *folder.iterdir()]} == {0}
+    assert len([*folder.iterdir()]) == 4, "each with its sum, and nothing of those that went"
+    stored = "every rule holds" in run("restore", "--try", str(kept[0].file))
+    assert (stored, kept_backups(folder)[0].tried_at is not None) == (True, True)
+    told = f"is 0 h old, {kept[0].size / 1e6:.1f} MB; a restore was tried on {now():%Y-%m-%d}."
+    assert backups_told(settings(), now()) == (f"The newest of 2 backups {told}", False)
+    told, is_late = backups_told(settings(), now() + timedelta(hours=27))
+    assert ("It is late: one is due every 24 h" in told, is_late) == (True, True)
+    assert backups_told(replace(settings(), backup_folder=None), now())[1]
+    settings.cache_clear()
 
 
 def test_the_guide_keeps_a_copy_as_it_says(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from app import main
+from app.settings import settings
 
 
 @pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6])
@@ -36,3 +37,17 @@ def test_names_whose_deletion_failed_are_tried_again(monkeypatch: pytest.MonkeyP
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(asyncio.wait_for(main.delete_names_hourly(), 10))
     assert tried == 2
+
+
+def test_a_backup_that_failed_is_told_without_a_word_of_where_and_tried_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("CALIPERS_BACKUP_FOLDER", str(tmp_path / "kept"))
+    monkeypatch.setenv("CALIPERS_DATABASE_URL", f"sqlite:///{tmp_path}/none.db")
+    monkeypatch.setattr(main, "HOUR_S", 0)
+    settings.cache_clear()
+    with pytest.raises(TimeoutError):
+        asyncio.run(asyncio.wait_for(main.back_up_hourly(), 6))
+    settings.cache_clear()
+    assert len(caplog.messages) > 0
+    assert {text.partition(";")[0] for text in caplog.messages} == {"no backup made, tried again in an hour"}

@@ -59,6 +59,7 @@ def environment(database_url: str, port: int) -> dict[str, str]:
         "CALIPERS_DATABASE_URL": database_url,
         "CALIPERS_BASE_URL": f"http://127.0.0.1:{port}",
         "CALIPERS_CACHE": "off",
+        "CALIPERS_BACKUP_FOLDER": "",
     }
     return written | here
 

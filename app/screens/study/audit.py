@@ -1,18 +1,22 @@
 """The audit trail of a study: who did what to it and when, for its admins."""
 
+from datetime import datetime, timedelta
 from html import escape
 
 import streamlit as st
 
 from annotation.participation import audit_trail
 from annotation.people import principals, sign_ins
+from app import settings
 from app.files.people_files import rows_csv
 from app.screens import look, report_page
-from app.settings import database
+from db import kept_backups, types
 from db.connect import reading
 from plain.wording import several
 
 MOST = 2_000  # acts on the page
+HOUR = timedelta(hours=1)
+LATE = 2 * HOUR  # the server looks every hour, and a large one takes a while
 HEADS = ("When", "Who", "What", "Facts")
 CSS = (
     ".a-acts :is(th, td) { text-align: left; } .a-acts td:last-child { white-space: normal; overflow-wrap: anywhere; }"
@@ -23,7 +27,7 @@ def show(principal: principals.Principal, cookie: str) -> None:
     """How many acts there are, the newest of them, and all as a file."""
     look.style()
     st.html(f"<style>{CSS}</style>")
-    with reading(database()) as session:
+    with reading(settings.database()) as session:
         study = principals.study_for(session, principal, "admin")
         report_page.study_head(study)
         name, acts = study.name, audit_trail.list_acts(session, principal, MOST + 1)
@@ -33,6 +37,8 @@ def show(principal: principals.Principal, cookie: str) -> None:
         "People by their pseudonyms; calipers is the command line, or what follows by itself. Raters' own work is left "
         "out. Nothing here can be changed or deleted.",
     )
+    told, is_late = backups_told(settings.settings(), types.now())
+    report_page.section(f'<p class="{"c-amber" if is_late else "c-soft"}">{escape(told)}</p>')
     st.download_button(
         "Download all of them",
         lambda: _file(cookie, principal.study_id),
@@ -49,8 +55,24 @@ def show(principal: principals.Principal, cookie: str) -> None:
     report_page.section(look.table("Audit trail", HEADS, rows, "a-acts"))
 
 
+def backups_told(asked: settings.Settings, now: datetime) -> tuple[str, bool]:
+    """How old and large the server's own backups are, and whether somebody has to look: none is made, or it is late."""
+    if asked.backup_folder is None:
+        return "No backups are made by themselves: whoever runs the server sets CALIPERS_BACKUP_FOLDER.", True
+    kept = kept_backups.kept_backups(asked.backup_folder)
+    due = f"one is due every {asked.backup_hours:g} h"
+    if not kept:
+        return f"No backup has been made yet, and {due}.", True
+    age, tried = now - kept[0].made_at, max((one.tried_at for one in kept if one.tried_at), default=None)
+    size = f"{kept[0].size / 1e6:,.1f} MB"
+    told = f"The newest of {counted(len(kept), 'backup')} is {age / HOUR:.0f} h old, {size}; "
+    told += f"a restore was tried on {tried:%Y-%m-%d}." if tried else "no restore of one was tried yet."
+    is_late = age > timedelta(hours=asked.backup_hours) + LATE
+    return told + (f" It is late: {due}; the server's log says what failed." if is_late else ""), is_late
+
+
 def _file(cookie: str, study_id: int) -> str:
-    with reading(database()) as session:
+    with reading(settings.database()) as session:
         return as_csv(audit_trail.list_acts(session, sign_ins.acting(session, cookie, study_id)))
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from plain.wording import worded
+
 
 class Reason(StrEnum):
     """Everything that a remark may say. A word here is a word in `undefined_shown_as_dash` too."""
@@ -154,27 +156,25 @@ def words_of(remark: Remark) -> str:
     if remark.words or remark.kind in (Kind.CODE, Kind.BARE):
         return remark.words or str(remark.reason) * (remark.kind == Kind.CODE)
     usual = NO_INTERVAL if remark.kind == Kind.NO_INTERVAL else WORDS
-    return usual.get(remark.reason, "").format(**dict(remark.facts))
+    return worded(usual.get(remark.reason, "")).format(**dict(remark.facts))
 
 
 def text_of(remark: Remark) -> str:
     """A remark as a note tells it: `no_items: nothing to compare`, `no interval: fewer than 2 clusters`."""
     words = words_of(remark)
-    first = {Kind.UNDEFINED: str(remark.reason), Kind.NO_INTERVAL: "no interval", Kind.BARE: "no interval"}.get(
-        remark.kind, ""
-    )
-    return ": ".join(filter(None, [first, words]))
+    first = str(remark.reason) if remark.kind == Kind.UNDEFINED else worded(FIRST.get(remark.kind, ""))
+    return worded(": ").join(filter(None, [first, words]))
 
 
 def note_of(remarks: Iterable[Remark]) -> str:
     """All remarks of an estimate in one line."""
-    return "; ".join(map(text_of, remarks))
+    return worded("; ").join(map(text_of, remarks))
 
 
 def brief(remark: Remark) -> str:
     """A remark for a reader of a table: no code of several words before it, no count that differs by row."""
     if remark.kind == Kind.NO_INTERVAL:
-        return BRIEF.get(remark.reason) or words_of(remark) or text_of(remark)
+        return worded(BRIEF.get(remark.reason, "")) or words_of(remark) or text_of(remark)
     return words_of(remark) if "_" in remark.reason else text_of(remark)
 
 

@@ -1,10 +1,10 @@
-"""What each warning says: sentences by code, into which its facts are put last."""
+"""What each warning says: sentences by code, into which its facts are put last, in the language that is set."""
 
 from collections.abc import Mapping
 from string import Formatter
 from typing import Any, TypeAlias
 
-from plain.counting import counted
+from plain import counting, wording
 
 # Told where all facts that it names are known; of a list every one, of a tuple the first that can be told
 Clause: TypeAlias = "str | list[Clause] | tuple[Clause, ...]"
@@ -230,7 +230,7 @@ PARTS: Mapping[str, tuple[str, Clause]] = {
     "change": ("; ", ("{name} added: {added}", "{name} left out: {gone}", "{name} {before} became {after}")),
     "decided": (", ", [("{judge}", "{status!t}"), " without {without}"]),
     "group": ("; ", "{names:and}"),
-    "groups": ("", ["{names:group}", " and {more} more groups"]),
+    "groups": ("", ("{names:group} and {more} more groups", "{names:group}")),
     "lacking": (
         ", ",
         [
@@ -242,10 +242,10 @@ PARTS: Mapping[str, tuple[str, Clause]] = {
             " × {count}",
         ],
     ),
-    "named": ("", ["{names}", " and {more} more"]),
+    "named": ("", ("{names} and {more} more", "{names}")),
     "order": (", ", ("{places:place} without {without}", "no order without {without}")),
     "place": (" before ", ("{system}", "{tied:and} together")),
-    "raters": ("", ["{names}", " and {more} more raters"]),
+    "raters": ("", ("{names} and {more} more raters", "{names}")),
 }
 
 
@@ -258,7 +258,7 @@ def _told(clause: Clause, facts: Mapping[str, Any]) -> str:
     """None and nan are facts that are not known."""
     if isinstance(clause, str):
         known = all(facts.get(name) is not None and facts[name] == facts[name] for name in named_in(clause))
-        return _FACTS.vformat(clause, (), facts) if known else ""
+        return _FACTS.vformat(wording.worded(clause), (), facts) if known else ""
     told = (_told(one, facts) for one in clause)
     return "".join(told) if isinstance(clause, list) else next(filter(None, told), "")
 
@@ -272,17 +272,19 @@ class _Facts(Formatter):
     """Besides Python's own forms: a list, `{x!t}` for a word of ours, `{n:topic}` for a count, and `PARTS`."""
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
-        return value if conversion == "t" else super().convert_field(value, conversion)
+        return wording.worded(value) if conversion == "t" else super().convert_field(value, conversion)
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if format_spec in PARTS:
             between, clauses = PARTS[format_spec]
-            return between.join(_told(clauses, one) for one in (value if isinstance(value, list) else [value]))
+            return wording.worded(between).join(
+                _told(clauses, one) for one in (value if isinstance(value, list) else [value])
+            )
         if isinstance(value, list | tuple):
-            return (" and " if format_spec == "and" else ", ").join(map(str, value))
+            return wording.worded(" and " if format_spec == "and" else ", ").join(map(str, value))
         if format_spec[:1].isalpha() and len(format_spec) > 1:
             more, _, thing = format_spec.rpartition(" ")
-            return counted(value, thing, more)
+            return counting.counted(value, thing, more) if more else wording.several(value, thing)
         return format(value, format_spec)
 
 

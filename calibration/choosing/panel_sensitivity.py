@@ -31,7 +31,7 @@ class Decision:
 
     def __str__(self) -> str:
         """The judge, `cannot tell` or `none adequate`."""
-        return self.judge or self.status.replace("_", " ")
+        return self.judge or ("none adequate" if self.status == "none_adequate" else "cannot tell")
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def backups_told(asked: settings.Settings, now: datetime) -> tuple[str, bool]:
         return f"No backup has been made yet, and {due}.", True
     age, tried = now - kept[0].made_at, max((one.tried_at for one in kept if one.tried_at), default=None)
     size = f"{kept[0].size / 1e6:,.1f} MB"
-    told = f"The newest of {counted(len(kept), 'backup')} is {age / HOUR:.0f} h old, {size}; "
+    told = f"The newest of {several(len(kept), 'backup')} is {age / HOUR:.0f} h old, {size}; "
     told += f"a restore was tried on {tried:%Y-%m-%d}." if tried else "no restore of one was tried yet."
     is_late = age > timedelta(hours=asked.backup_hours) + LATE
     return told + (f" It is late: {due}; the server's log says what failed." if is_late else ""), is_late

@@ -197,8 +197,9 @@ class Protocol(Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if self.study.layout == "plain":
-            refuse_plain_layout(self.criterion)
+        for one in self.criterion if self.study.layout == "plain" else ():
+            if asked := plain.about_layout(one.label, one.text):
+                raise ValueError(f"study.layout = 'plain': {plain.taken_by_plain(one.id, asked)}")
         refuse_keys_of_other_tasks(self.task_type, self.answers, self.criterion)
         if repeated := first_repeated([c.id for c in self.criterion]):
             raise ValueError(f"criterion id {repeated!r} appears twice; ids must be unique")
@@ -277,7 +278,9 @@ def parse_protocol(text: str, source: str = "protocol") -> Protocol:
     try:
         return Protocol.model_validate(raw)
     except ValidationError as error:
-        raise AnnotationError("bad_protocol", f"{source}: {_sentence(error, raw)}") from None
+        (_, first), *others = problems(error)
+        more = f" (and {len(others)} more)" if others else ""
+        raise AnnotationError("bad_protocol", f"{source}: {first}{more}") from error
 
 
 def protocol_sha256(text: str) -> str:
@@ -290,19 +293,22 @@ def shipped_protocols() -> list[str]:
     return sorted(path.stem for path in SHIPPED.glob("*.toml"))
 
 
-def _sentence(error: ValidationError, raw: Mapping[str, Any]) -> str:
-    """The first problem as `key: what is wrong; what to do`."""
-    first = error.errors()[0]
+def problems(error: ValidationError) -> list[tuple[str, str]]:
+    """(key, `key: what is wrong; what to do`) each; of a rule over several keys, the one that its words begin with."""
+    return [_problem(one) for one in error.errors()]
+
+
+def _problem(one: Any) -> tuple[str, str]:
     place = ""
-    for step in first["loc"]:
+    for step in one["loc"]:
         place += f"[{step + 1}]" if isinstance(step, int) else f"{'.' if place else ''}{step}"
-    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-    if first["type"] == "extra_forbidden":
-        return f"unknown key {place!r}; remove it or correct its spelling{more}"
-    if first["type"] == "missing":
-        return f"key {place!r} is required but missing; add it{more}"
-    found = "" if first["type"] == "value_error" else f" (found {first.get('input')!r:.60})"
-    return f"{place + ': ' if place else ''}{wanted(first)}{found}{more}"
+    if one["type"] == "extra_forbidden":
+        return place, f"unknown key {place!r}; remove it or correct its spelling"
+    if one["type"] == "missing":
+        return place, f"key {place!r} is required but missing; add it"
+    found = "" if one["type"] == "value_error" else f" (found {one.get('input')!r:.60})"
+    said = f"{place + ': ' if place else ''}{wanted(one)}{found}"
+    return place or said.removeprefix("no [[").partition(" ")[0].strip("];:"), said
 
 
 TASKS = {
@@ -312,6 +318,11 @@ TASKS = {
     "target_share": ("pointwise_rating",),
     "share": ("probe_label",),
     "majority": ("probe_label",),
+}
+ANSWERS_OF = {  # keys of `answers` that no other task has
+    "pairwise_choice": {"allow_tie"},
+    "pointwise_rating": {"scale", "paired_view"},
+    "probe_label": {"probe", "context", "labels", "ordered"},
 }
 COUNTING = ("share", "majority")  # the rules that count answers
 
@@ -365,12 +376,7 @@ def _wrong_with_target_share(answers: Answers, criteria: Sequence[CriterionText]
 
 def refuse_keys_of_other_tasks(asked: TaskType, answers: Answers, criteria: Sequence[CriterionText]) -> None:
     """Raises ValueError naming the first key of `answers` that this task cannot have, or lacks."""
-    of_task: dict[str, set[str]] = {
-        "pairwise_choice": {"allow_tie"},
-        "pointwise_rating": {"scale", "paired_view"},
-        "probe_label": {"probe", "context", "labels", "ordered"},
-    }
-    for task, keys in of_task.items():
+    for task, keys in ANSWERS_OF.items():
         for key in sorted(keys & answers.model_fields_set):
             if task != asked and (asked, key, answers.paired_view) != ("pairwise_choice", "paired_view", "evidence"):
                 raise ValueError(f"answers.{key} belongs to {task}, not to {asked}; remove it")
@@ -386,13 +392,6 @@ def refuse_keys_of_other_tasks(asked: TaskType, answers: Answers, criteria: Sequ
         repeated = first_repeated([label.id for label in answers.labels])
         if repeated:
             raise ValueError(f"answers.labels id {repeated!r} appears twice; ids must be unique")
-
-
-def refuse_plain_layout(criteria: Sequence[CriterionText]) -> None:
-    """Raises ValueError naming the first criterion that asks about what the plain layout takes away."""
-    for criterion in criteria:
-        if asked := plain.about_layout(criterion.label, criterion.text):
-            raise ValueError(f"study.layout = 'plain': {plain.taken_by_plain(criterion.id, asked)}")
 
 
 def first_repeated(names: list[str]) -> str | None:

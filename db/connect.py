@@ -15,6 +15,7 @@ from sqlalchemy import URL, Connection, Engine, Executable, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, OperationalError
 from sqlalchemy.exc import DatabaseError as NotADatabase
+from sqlalchemy.pool import StaticPool
 
 import db.judge_tables
 import db.people_tables  # noqa: F401  (to import it is to make its tables known)
@@ -79,6 +80,13 @@ def open_database(url: str) -> Engine:
         event.listen(engine, "begin", _begin_postgres)
         return engine
     raise DatabaseError(f"{backend} databases are not supported; use sqlite:///file.db or postgresql://user@host/name")
+
+
+def in_memory() -> Engine:
+    """Every table and nothing in it, gone with the engine: for what shall leave no trace."""
+    engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
+    Study.metadata.create_all(engine)
+    return engine
 
 
 def _refuse_no_file(parsed: URL, url: str) -> None:

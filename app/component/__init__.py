@@ -9,7 +9,7 @@ import streamlit as st
 
 from annotation.offline.packets import PacketFile
 from app.component.files import ComponentFile, ModuleFile
-from app.texts import ENGLISH, as_json, catalogues, inline_json, texts_for
+from app.texts import ENGLISH, Texts, as_json, catalogues, inline_json, texts_for
 
 # One module scope: one file to fetch, and a packet has no server to fetch more from.
 PARTS = (
@@ -86,7 +86,10 @@ SIGN_OUT = ComponentFile(
     _joined("sign_out.css"),
 )
 WORDS = {tag: ModuleFile(f"words-{tag}", f"export default {as_json(tag)};") for tag in catalogues() if tag != ENGLISH}
-FILES: dict[str, ModuleFile] = {file.name: file for file in (ANNOTATE, SIGN_OUT, *WORDS.values())}
+TRYING = ModuleFile(
+    "trying", f"const TEXTS = {as_json(*catalogues())};\n{_joined(*PARTS, *OFFLINE[:-1], 'trying.js', *OFFLINE[-1:])}"
+)
+FILES: dict[str, ModuleFile] = {file.name: file for file in (ANNOTATE, SIGN_OUT, TRYING, *WORDS.values())}
 
 _mount = st.components.v2.component("calipers_annotate", js=ANNOTATE.loader)
 _mount_sign_out = st.components.v2.component("calipers_sign_out", js=SIGN_OUT.loader)
@@ -135,11 +138,27 @@ def packet_html(packet: PacketFile) -> str:
         f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
         "connect-src 'none'; form-action 'none'; base-uri 'none'"
     )
+    head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    return _file_html(words, known, head, f'<script type="module">{script}</script>')
+
+
+def trying_html(data: dict[str, Any]) -> str:
+    """The same page for whoever writes a protocol, in a frame of our own: its script comes from this server.
+
+    `data`: a packet's, with `opens`: item, or first for what is read before it.
+    """
+    run = f'<script type="module" src="{TRYING.address}"></script>'
+    without_bar = "<style>.calipers.in-packet { grid-template-rows: var(--head) minmax(0, 1fr) !important; }</style>"
+    known = {"data": data, "sha256": "", "secret": ""}
+    return _file_html(texts_for(data["language"]), known, without_bar, run)
+
+
+def _file_html(words: Texts, known: dict[str, Any], head: str, run: str) -> str:
     return f"""<!doctype html>
 <html lang="{words.language}" dir="{words.dir}">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
+{head}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <title>{words.tell("screens.packet.title")}</title>
@@ -148,7 +167,7 @@ def packet_html(packet: PacketFile) -> str:
 <body>
 <noscript>{words.tell("screens.packet.no_script")}</noscript>
 <script type="application/json" id="packet">{inline_json(known)}</script>
-<script type="module">{script}</script>
+{run}
 </body>
 </html>
 """

@@ -10,12 +10,12 @@ class PacketPage extends Page {
       save: () => this.saveBallot(),
       load: (file) => this.openBallot(file),
     });
-    this.shell.header.after(this.bar.root);
+    if (!desk.data.opens) this.shell.header.after(this.bar.root);
     this.shell.root.classList.add("in-packet");
     const { title, simulated } = desk.data.study;
     this.data = { person: desk.data.packet_id, study: { title, simulated }, status: "open" };
     this.preferences.recall(this.data.person);
-    if (desk.met && desk.agreed) this.begin();
+    if (desk.data.opens === "item" || (desk.met && desk.agreed)) this.begin(); // so it says only where a protocol is tried out
     else this.welcome();
   }
 
@@ -94,7 +94,7 @@ class PacketPage extends Page {
 
   /** What the header says in place of the server's word. */
   keptState() {
-    if (!this.item) return { state: "none", text: "" };
+    if (!this.item || this.desk.data.opens) return { state: "none", text: "" };
     if (!this.turn.mine) return { state: "read-only", text: tell("save.read_only") };
     if (!this.desk.stored || !this.outbox.kept) return { state: "refused", text: tell("packet.not_kept") };
     if (this.outbox.unsaved) return { state: "saving", text: tell("packet.keeping") };
@@ -140,5 +140,6 @@ speak(packet.data.language);
 const packetPage = mount(document.body, PacketPage);
 packetPage.take(new Desk(packet));
 addEventListener("beforeunload", (event) => {
+  if (packet.data.opens) return;
   if (packetPage.desk.due || packetPage.outbox?.unsaved) event.preventDefault();
 });

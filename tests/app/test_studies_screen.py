@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,11 @@ from annotation.participation import own_studies, standing
 from annotation.people.links import invite, revoke
 from annotation.people.principals import Principal, local_admin
 from annotation.people.sign_ins import acting, sign_in, sign_out_person, who
-from annotation.protocol import read_protocol
-from annotation.studies import init_study
+from annotation.protocol import Scale, parse_protocol, read_protocol, shipped_protocols
+from annotation.studies import init_study, protocol_of
+from app.component import TRYING
+from app.demo import preview
+from app.screens.study import protocol_form
 from db.connect import reading, transaction
 from db.tables import Event, Study
 from tests.app.drawing import drawn, html_of
@@ -75,18 +79,63 @@ def test_a_study_is_made_on_the_page_and_one_begins_in_it(engine_here: Engine, o
     assert "You take part in 1 study." in said(again)
 
 
-def test_a_protocol_is_changed_on_the_page_and_a_refusal_says_its_place(
+def test_a_protocol_is_changed_field_by_field_and_a_refusal_says_its_place(
     engine_here: Engine, olga: tuple[Principal, str]
 ) -> None:
     screen = AppTest.from_function(run, args=(olga[1],), default_timeout=60).run()
-    text = screen.text_area(key="protocol_text_own")
-    text.set_value(PROTOCOL.replace('id = "deep"', 'id = "clear"')).run()
-    assert "&#x27;clear&#x27; appears twice" in said(screen)
-    text.set_value(PROTOCOL.replace("Which goes deeper?", "Which digs deeper?")).run()
-    assert "Which digs deeper?" in said(screen)
+    form = "protocol_text_own/"
+
+    def written(text: str) -> str:
+        return said(screen.text_area(key="protocol_text_own").set_value(text).run())
+
+    assert "&#x27;clear&#x27; appears twice" in written(PROTOCOL.replace('id = "deep"', 'id = "clear"'))
+    assert "not TOML" in written("format = ")
+    assert "To mend" not in written(PROTOCOL)
+    screen.number_input(key=f"{form}study.overlap").set_value(0).run()
+    assert "To mend" not in said(screen), "it has a field"
+    assert 'role="alert">Input should be greater than or equal to 1 (found 0)' in said(screen)
+    assert not [one for one in screen.button if one.key == "protocol_take"]
+    screen.number_input(key=f"{form}study.overlap").set_value(2).run()
+    pressed(screen, f"{form}criterion/Down")
+    pressed(screen, f"{form}criterion/Add")
+    screen.text_area(key=f"{form}criterion.2.text").set_value("Which digs\ndeeper?").run()
+    screen.selectbox(key=f"{form}criterion/chosen").set_value(0).run()
+    screen.text_input(key=f"{form}criterion.0.label").set_value("").run()
+    assert "(found &#x27;&#x27;)" in said(screen)
+    pressed(screen, f"{form}criterion/Remove")
+    screen.text_area(key=f"{form}study.consent").set_value("You may stop.").run()
     pressed(screen, "protocol_take")
     with reading(engine_here) as session:
-        assert session.get_one(Study, olga[0].study_id).protocol_version == 2
+        study = session.get_one(Study, olga[0].study_id)
+        taken = protocol_of(study)
+    assert (study.protocol_version, taken.study.overlap, taken.study.consent) == (2, 2, "You may stop.")
+    assert [(one.id, one.text) for one in taken.criterion] == [
+        ("clear", "Which is clearer?"), ("criterion_1", "Which digs\ndeeper?")
+    ]  # fmt: skip
+    screen.selectbox(key=f"{form}task_type").set_value("pointwise_rating").run()
+    assert "To mend" not in said(screen), "keys of the other task went, and what this one needs came"
+    assert parse_protocol(screen.text_area(key="protocol_text_own").value).answers.scale == Scale(min=0, max=10)
+    screen.number_input(key=f"{form}answers.scale.max").set_value(0).run()
+    assert "max (0) must be above min (0)" in said(screen)
+
+
+@pytest.mark.parametrize("name", shipped_protocols())
+def test_every_protocol_can_be_tried_out_and_a_field_changes_its_own_key_alone(name: str) -> None:
+    text = read_protocol(name)[1]
+    html = preview.preview(text)
+    assert f'<script type="module" src="{TRYING.address}">' in html
+    assert '"opens":"item"' in html
+    for path, value in (
+        (("guidance",), "One\ntwo"), (("rationale", "required"), False), (("study", "training", "items"), 2),
+        (("study", "aids"), ["undo"]), (("answers", "labels"), [{"id": "a", "text": "A"}]), (("study", "pay", "rate"), 12.5),
+    ):  # fmt: skip
+        before = tomllib.loads(text)
+        text = protocol_form.put(text, path, value)
+        wanted = before
+        for step in path[:-1]:
+            wanted = wanted.setdefault(step, {})
+        wanted[path[-1]] = value
+        assert tomllib.loads(text) == before, path
 
 
 def test_a_browser_goes_to_a_study_of_the_same_person_alone(engine_here: Engine, olga: tuple[Principal, str]) -> None:

@@ -126,9 +126,20 @@ def test_a_study_is_made_labelled_exported_and_closed_without_a_terminal(
     page.goto(server.link(first, "Olga", "admin"))
     page.goto(f"{server.address}/studies")
     page.get_by_label("Name, as commands and files have it").fill("solar")
+    page.get_by_text("The same as TOML").click()
     page.get_by_label("Protocol, as TOML").fill(ONE_QUESTION)
     page.get_by_label("Seed of every draw").focus()
-    expect(page.get_by_role("listitem").filter(has_text="Which one would you rather have?")).to_be_visible()
+    tried = page.frame_locator("iframe")
+    expect(tried.get_by_text("Which one would you rather have?").first).to_be_visible()
+    question = page.get_by_label("Question", exact=True).last
+    question.fill("Which one would you keep?")
+    question.press("Tab")
+    expect(tried.get_by_text("Which one would you keep?").first).to_be_visible()
+    assert page.evaluate("document.activeElement.tagName") != "IFRAME", "who writes keeps the focus"
+    expect(tried.locator("html")).not_to_have_attribute("inert", "")
+    tried.get_by_role("radio", name="Left").click()
+    expect(tried.get_by_text("1/1 answered")).to_be_visible()
+    assert page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('calipers:')).length") == 0
     pressed(page, "Make it")
     expect(page.get_by_text("Copy your link to it now")).to_be_visible()
     page.get_by_role("button", name="Go there").first.click()

@@ -28,6 +28,7 @@ CSS = """
 .c-page .s-told li { font-size: 14px; }
 .c-fold code { user-select: all; }
 [class*="st-key-s_take_"] { padding-inline-start: 24px; max-width: 62rem; }
+.st-key-s_take_protocol { max-width: none; }
 [class*="st-key-s_take_"] [data-testid="stExpander"] details { border-top: 0; }
 """
 MARKS = {"done": "✓", "next": "→", "later": ""}

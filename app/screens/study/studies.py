@@ -4,14 +4,18 @@ import secrets
 from html import escape
 
 import streamlit as st
+from pydantic import ValidationError
 from sqlalchemy import orm
 
 from annotation import errors, protocol, studies
+from annotation.files import decoding
 from annotation.participation import own_studies
 from annotation.people.principals import Principal, study_for
 from app import progress, setting_up, settings
+from app.demo import preview
 from app.results.reporting import settings_of
 from app.screens import look, report_page
+from app.screens.study import protocol_form
 from db import connect
 from plain.wording import several
 
@@ -19,7 +23,17 @@ TEXT, OWN_TEXT, MADE_OF, LINK = "protocol_text", "protocol_text_own", "protocol_
 CSS = """
 [class*="st-key-study_row_"] { border-top: 1px solid var(--c-line); padding: 8px 0; max-width: 62rem;
   flex-wrap: nowrap; }
-[class*="st-key-protocol_text"] textarea { font: 13px/1.5 var(--c-mono); }
+"""
+EDIT_CSS = """
+[class*="st-key-protocol_text"] [data-testid="stExpander"] textarea { font: 13px/1.5 var(--c-mono); }
+[class*="st-key-protocol_text"] [data-testid="stColumn"]:has(iframe) { position: sticky; top: 16px;
+  align-self: flex-start; }
+[class*="st-key-protocol_text"] iframe { border: 1px solid var(--c-line); border-radius: 6px; }
+@media (min-width: 1500px) {
+  [class*="st-key-protocol_text"][class*="_edit"] [data-testid="stHorizontalBlock"]:has(iframe)
+    > [data-testid="stColumn"]:first-child { flex: 0 0 30%; }
+}
+.c-page .s-refused { margin: -8px 0 8px; font-size: 14px; }
 """
 
 
@@ -131,40 +145,50 @@ def change(principal: Principal) -> None:
 
 
 def edit_protocol(key: str) -> str | None:
-    """A protocol's text to be changed beside what it asks; None where it cannot be used, which is said."""
-    written, asked = st.columns([3, 2], gap="medium")
-    with written:
-        text = st.text_area("Protocol, as TOML; a change counts once you leave the field", key=key, height=420)
-        st.download_button("Download it", text, "protocol.toml", "text/plain", key=f"{key}_file", on_click="ignore")
+    """A protocol as a form, with its annotators' page beside it and its TOML below; None where it cannot be used."""
+    text, refused, problems = st.session_state[key], "", []
     try:
-        parsed = protocol.parse_protocol(text)
-        settings_of(parsed)
+        settings_of(protocol.parse_protocol(text))
     except errors.AnnotationError as error:
-        with asked:
-            report_page.section(f'<h2>To mend</h2><p class="c-red s-told">{escape(error.text)}</p>')
-        return None
-    with asked:
-        report_page.section(asked_html(parsed))
-    return text
+        refused, of_fields = error.text, error.__cause__
+        problems = protocol.problems(of_fields) if isinstance(of_fields, ValidationError) else [("", error.text)]
+    st.html(f"<style>{EDIT_CSS}</style>")
+    with st.container(key=f"{key}_edit"):
+        written, tried = st.columns([2, 3], gap="medium")
+    with written:
+        elsewhere = st.container()
+        try:
+            left = protocol_form.Form(key, decoding.read_toml(text), problems).show()
+        except ValueError:
+            left = [refused]
+        with st.expander("The same as TOML", expanded=text == "" or refused in left):
+            st.text_area("Protocol, as TOML; a change counts once you leave the field", key=key, height=420)
+            st.download_button("Download it", text, "protocol.toml", "text/plain", key=f"{key}_file", on_click="ignore")
+        if left:
+            with elsewhere:
+                said = "\n".join(left)
+                report_page.section(f'<h2>To mend</h2><p class="c-red s-told" role="alert">{escape(said)}</p>')
+    with tried:
+        _try_out(key, text, bool(refused))
+    return None if refused else text
 
 
-def asked_html(asked: protocol.Protocol) -> str:
-    """What annotators are asked, and what may be answered."""
-    questions = "".join(f"<li><b>{escape(one.label)}</b> {escape(one.text)}</li>" for one in asked.criterion[:12])
-    more = f"<li>… {len(asked.criterion) - 12} more</li>" if len(asked.criterion) > 12 else ""
-    answers = ", ".join(choice.replace("_", " ") for choice in asked.choices)
-    scale = asked.answers.scale
-    rated = f"{scale.min:g} to {scale.max:g}" if scale else ""
-    pay = asked.study.pay
-    facts = {
-        "Answers": answers or rated, "Annotators an item": f"{asked.study.overlap}",
-        "Reason": "required" if asked.rationale.required else "if they like",
-        "Pay": f"{pay.rate:g} {pay.currency} an active hour" if pay.rate else "none",
-        "Consent": asked.study.consent.strip()[:200] or "not asked for",
-    }  # fmt: skip
-    told = "".join(f"<dt>{name}</dt><dd>{escape(said)}</dd>" for name, said in facts.items())
-    return (
-        f'<h2>{escape(asked.title)}</h2><p class="c-answer">{escape(asked.task)}</p>'
-        f'<ul class="c-notes">{questions or "<li>Questions come with each topic.</li>"}{more}</ul>'
-        f'<dl class="c-facts">{told}</dl>'
-    )
+def _try_out(key: str, text: str, is_refused: bool) -> None:
+    """The annotators' page of this text, or of the last one that could be used."""
+    shown, first = "An item", "What is read before it"
+    opens = st.segmented_control(
+        "Their page, with two short reports; try it, nothing is kept", [shown, first], default=shown, required=True,
+        key=f"{key}_opens",
+    )  # fmt: skip
+    last = f"{key}_last"
+    if not is_refused:
+        st.session_state[last] = text
+    if last in st.session_state:
+        if is_refused:
+            report_page.section('<p class="c-amber">As it was before what is to be mended.</p>')
+        st.iframe(_tried(st.session_state[last], "item" if opens == shown else "first"), height=720)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _tried(text: str, opens: str) -> str:
+    return preview.preview(text, opens)

@@ -253,8 +253,14 @@ def item_surenesses(study: Study, scale: Scale) -> list[ItemSureness]:
 
 
 def _is_other(one: JudgeVerdicts, than: JudgeVerdicts) -> bool:
-    """Whether one judge's agreement tells how sure the other is."""
-    return one is not than and THEN not in one.judge + than.judge and not one.judge.endswith(PANEL)
+    """Whether one judge's agreement tells how sure the other is.
+
+    Of a panel whose votes never split no member tells anything, and all are paid with it: judges that never differ.
+    """
+    if one is than or THEN in one.judge + than.judge or one.judge.endswith(PANEL):
+        return False
+    both = one.verdict.any(axis=1) & than.verdict.any(axis=1)
+    return not than.judge.endswith(PANEL) or not np.array_equal(one.verdict[both], than.verdict[both])
 
 
 def judge_verdicts(study: Study, judge: Answers, scale: Scale) -> JudgeVerdicts:

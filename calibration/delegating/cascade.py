@@ -45,8 +45,9 @@ def with_cascade(
     A label on which the two orders of `cheap` differ, or one of them has no usable answer, is the dear judge's: in
     both orders where it has both (unequal verdicts are a tie), else as it answered. Every item costs both calls of
     `cheap`; one with such a label costs the dear judge's whole item too, whose reports must be read for one criterion
-    as for all. Only labels asked of both judges take part. Of repeats the first counts. Raises `unknown_form` where
-    one is no judge, `cheap` has no label in both orders, or no label is shared.
+    as for all. Each label has the stated confidence of who gave it; the dear judge's is unknown where the two state it
+    on different scales. Only labels asked of both judges take part. Of repeats the first counts. Raises `unknown_form`
+    where one is no judge, `cheap` has no label in both orders, or no label is shared.
     """
     settings = settings or CalibrationSettings()
     study = study_of(verdicts, settings)
@@ -66,6 +67,10 @@ def with_cascade(
         one[column] = np.where(sent, other[column].astype(object), one[column])
     for column in ("cost_usd", "seconds"):
         one[column] = one[column].to_numpy() + np.where(read, other[column].to_numpy(), 0.0)
+    if "confidence" in one:
+        scales = {levels.max() > 1 for levels in (one["confidence"], other["confidence"]) if levels.notna().any()}
+        theirs = other["confidence"] if len(scales) == 1 else math.nan
+        one["confidence"] = np.where(sent, theirs, one["confidence"])
     rows = one.assign(rater_id=name, presentation="", rationale="").astype({"item_id": object})
     usd = _usd_per_1000(rows)
     told = _cascade(study, name, asked.to_numpy().astype(np.intp), sent, usd, settings)

@@ -165,6 +165,8 @@ def test_a_key_that_does_not_work_is_said_before_a_run_and_other_judges_run(judg
     assert "left out: judge 'keyless': the environment variable NOT_SET is not set; export it" in said
     (one,) = json.loads(judging("judge", "status", "small", "--json"))
     assert (one["judge"], one["done"]) == ("mini", 12)
+    for verb in ("resume", "retry"):
+        assert "left out: judge 'keyless'" in judging("judge", verb, "small", exit_code=1)
     judging.judges("")
     path = judging.folder / "judges.toml"
     path.write_text(path.read_text().replace("MY_JUDGE_KEY", "NOT_SET"))

@@ -25,9 +25,12 @@ from sqlalchemy import URL, Engine, orm, select
 
 from annotation.judges.queue.settling import CALLS, Settled, Worker, let_go, write_back
 from db import connect, judge_tables
+from plain.counting import counted
 
 SEGMENT_BYTES = 8_000_000  # of one file; those whose every reply is in the database are removed
 AT_ONCE = 200  # replies kept in one transaction
+MOST_READS = 5  # processes that try to read a reply; then it is left where it is, and told
+READERS = "readers"  # of a line: the processes that could not read it
 UNNAMED = ".new"  # what a folder's name ends with until it is locked
 Key = tuple[str, int]  # of a request: the call's key, and the number of the attempt
 # a line that has `raw`, as one that has `attempt`; None: it cannot be read here
@@ -171,14 +174,19 @@ def left_behind(folder: Path) -> Iterator[list[Left]]:
     the lines that it leaves in `unread`: they are paid, and another version, or an account, may read them.
     """
     held: list[tuple[Path, int]] = []
+    before: list[dict[Key, Mapping[str, Any]]] = []
     try:
         for path in sorted(path for path in folder.glob("*") if path.is_dir() and not path.name.endswith(UNNAMED)):
             if (lock := _lock(path)) is not None:
                 held.append((path, lock))
         journals = [_read(path) for path, _ in held]
+        before.extend(dict(journal.unread) for journal in journals)
         yield journals
-        for (path, _), journal in zip(held, journals, strict=True):
-            _keep_alone(path, journal.unread) if journal.unread else _remove(path)
+        for (path, _), journal, found in zip(held, journals, before, strict=True):
+            if not journal.unread:
+                _remove(path)
+            elif journal.unread != found:
+                _keep_alone(path, journal.unread)
     finally:
         for _, lock in held:
             os.close(lock)
@@ -232,6 +240,18 @@ def _locked_folder(folder: Path, worker: str) -> tuple[Path | None, int, str]:
     return named, lock, ""
 
 
+def unread_replies(url: URL) -> list[str]:
+    """One sentence for each journal that holds replies which nobody could read so far; there may be none."""
+    said = []
+    for path in sorted(journals_of(url).glob("*")):
+        with suppress(OSError):  # another process has read it meanwhile, and removed it
+            readers = [len(one[READERS]) for one in _read(path).unread.values() if READERS in one]
+            if readers:
+                tries = f"{max(readers)} of {MOST_READS} runs have tried"
+                said.append(f"{counted(len(readers), 'reply')} to {path.name}, paid, cannot be read ({tries}): {path}")
+    return said
+
+
 def why_no_journal(url: URL) -> str:
     """One sentence where a process of this machine that works on this database can keep no journal; else ""."""
     folder = journals_of(url)
@@ -271,20 +291,28 @@ def _nothing() -> None:
     """Nothing is kept, so nothing has to be let go."""
 
 
-def recover(engine: Engine, reread: Reread) -> int:
+def recover(engine: Engine, by: str, reread: Reread) -> int:
     """Store what came back to processes of this machine that are gone, and plan again what they held.
 
     Returns how many of their requests were out without an answer: those are paid twice where the provider had them.
-    What was only claimed is not among them. A second call finds nothing but what could not be read here.
+    What was only claimed is not among them. A second call finds nothing but what could not be read here; it is read
+    once by each process that finds it, `by`, and by `MOST_READS` at most.
     """
     with left_behind(journals_of(engine.url)) as journals:
-        return sum(_recover(engine, _all_read(journal, reread)) for journal in journals)
+        return sum(_recover(engine, _all_read(journal, by, reread)) for journal in journals)
 
 
-def _all_read(journal: Left, reread: Reread) -> Left:
-    read = {key: found for key, said in journal.unread.items() if (found := reread(said)) is not None}
-    for key in read:
-        del journal.unread[key]
+def _all_read(journal: Left, by: str, reread: Reread) -> Left:
+    read: dict[Key, Mapping[str, Any]] = {}
+    for key, said in list(journal.unread.items()):
+        readers = said.get(READERS, ())
+        if by in readers or len(readers) >= MOST_READS:
+            continue
+        if (found := reread(said)) is None:
+            journal.unread[key] = {**said, READERS: [*readers, by]}
+        else:
+            read[key] = found
+            del journal.unread[key]
     return replace(journal, answered={**journal.answered, **read})
 
 

@@ -206,7 +206,7 @@ class JudgeWork:
         def read(said: Mapping[str, Any]) -> Mapping[str, Any] | None:
             return asyncio.run_coroutine_threadsafe(client.reread(said), loop).result()
 
-        recovering = loop.run_in_executor(self._thread, connect.patient(recover), self._engine, read)
+        recovering = loop.run_in_executor(self._thread, connect.patient(recover), self._engine, self._worker.id, read)
         take_over = partial(settling.take_over_expired, worker=self._worker, account=self.account)
         self.abandoned += await recovering + await self._writer.write(take_over)
 

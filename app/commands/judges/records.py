@@ -46,6 +46,7 @@ def status(
     from rich.console import Console
 
     engine = opening.opened()
+    tell_unread(engine)
     standings = _standings(engine, study)
     if as_json:
         printing.print_json([_as_json(standing) for standing in standings])
@@ -128,6 +129,7 @@ def ledger(
     from app.files.whole_files import whole_file
 
     engine = opening.opened()
+    tell_unread(engine)
     with opening.reading(engine) as session:
         row = opening.find_study(session, study)
         if out is not None:
@@ -143,6 +145,14 @@ def ledger(
         return
     typer.echo(f"{count:,} tries written to {out}")
     _print_money(standings)
+
+
+def tell_unread(engine: Any) -> None:
+    """Name the replies that killed runs left on this machine and that no later one could read."""
+    from annotation.judges.queue.journal import unread_replies
+
+    for said in unread_replies(engine.url):
+        typer.echo(f"warning: {said}", err=True)
 
 
 def _standings(engine: Any, study: str) -> Sequence[JudgeStanding]:

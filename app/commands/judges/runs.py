@@ -15,7 +15,7 @@ from annotation.errors import AnnotationError
 from app.commands import opening
 from app.commands.judges import align, drift, models, records, stress
 from app.commands.judges.records import BATCH, POLL_S, usd
-from app.commands.judges.workers import chosen_judges, live, result
+from app.commands.judges.workers import chosen_judges, live, result, with_keys
 from app.commands.printing import JSON, ONE, print_json, print_table
 from plain.counting import counted
 
@@ -116,7 +116,7 @@ def run(
     from annotation.judges.planning.plan import plan_judges
 
     engine, study_id, definitions = chosen_judges(study, judges, judge, concurrency, max_cost, batch)
-    able = _with_keys(definitions)  # before calls are planned that nobody could make
+    able = with_keys(definitions)  # before calls are planned that nobody could make
     plans = plan_judges(engine, study_id, able)
     if not as_json:
         show_plans(plans, False)
@@ -126,25 +126,6 @@ def run(
     _work(engine, study_id, able, limit, as_json, _resume(study, judges, batch), workers, resumed)
     if len(able) < len(definitions):
         raise typer.Exit(1)
-
-
-def _with_keys(definitions: Sequence[JudgeDefinition]) -> list[JudgeDefinition]:
-    """The judges that can be asked from here; of others it is said why not. Raises AnnotationError where none can."""
-    from annotation.judges.asking.client import refuse_without_key
-
-    able: list[JudgeDefinition] = []
-    refused: list[AnnotationError] = []
-    for definition in definitions:
-        try:
-            refuse_without_key(definition)
-            able.append(definition)
-        except AnnotationError as error:
-            refused.append(error)
-    if refused and not able:
-        raise refused[0]
-    for why in refused:
-        typer.echo(f"left out: {why.text}", err=True)
-    return able
 
 
 def pause(
@@ -188,8 +169,8 @@ def resume(
 ) -> None:
     """Go on without planning: after a crash, or on another machine.
 
-    Also after a pause (but with --wait) or a budget stop; fetches batches that ended. Exit 1 if calls are left, 130 if
-    interrupted.
+    Also after a pause (but with --wait) or a budget stop; fetches batches that ended. Exit 1 if calls are left or a
+    judge has no key, 130 if interrupted.
 
     Example: calipers judge resume mystudy --judges judges.toml
     """
@@ -217,7 +198,10 @@ def resume(
         with connect.transaction(engine) as session:
             row = session.get_one(tables.Study, study_id)
             go_on(session, opening.local_admin(row), [definition.name for definition in definitions])
-    _work(engine, study_id, definitions, limit, as_json, again)
+    able = with_keys(definitions)
+    _work(engine, study_id, able, limit, as_json, again)
+    if len(able) < len(definitions):
+        raise typer.Exit(1)
 
 
 def _carry_out_requests(
@@ -233,7 +217,7 @@ def _carry_out_requests(
 
     def work(chosen: Sequence[JudgeDefinition]) -> None:
         try:
-            _work(engine, study_id, chosen, limit, as_json, again)
+            _work(engine, study_id, with_keys(chosen), limit, as_json, again)
         except typer.Exit as ended:
             if ended.exit_code == 130:
                 raise
@@ -327,13 +311,16 @@ def retry(
     if not wanted or not set(wanted) <= set(FAILURES):
         raise typer.BadParameter(f"choose from {', '.join(FAILURES)}", param_hint="--status")
     engine, study_id, definitions = chosen_judges(study, judges, judge, concurrency, max_cost)
-    for again in plan_again(engine, study_id, definitions, wanted):
+    able = with_keys(definitions)  # before calls are planned that nobody could make
+    for again in plan_again(engine, study_id, able, wanted):
         if not as_json:
             hopeless = (
                 f"; {again.hopeless:,} left alone: too long, or about texts that changed" if again.hopeless else ""
             )
             typer.echo(f"{again.name}: {again.calls:,} calls are asked again{hopeless}")
-    _work(engine, study_id, definitions, limit, as_json, _resume(study, judges))
+    _work(engine, study_id, able, limit, as_json, _resume(study, judges))
+    if len(able) < len(definitions):
+        raise typer.Exit(1)
 
 
 def _resume(study: str, judges: Path, batch: bool = False) -> str:
@@ -357,6 +344,7 @@ def _work(
             summary = run_together(engine, study_id, definitions, each, on_progress)
         else:
             summary = run_judges(engine, study_id, definitions, on_progress=on_progress, limit=limit)
+    records.tell_unread(engine)
     if as_json:
         print_json(asdict(summary))
     else:

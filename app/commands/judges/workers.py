@@ -236,3 +236,22 @@ def chosen_judges(
     changed = {name: value for name, value in given.items() if value is not None}
     chosen = (d for d in definitions if not only or d.name in only)
     return engine, study_id, tuple(d.model_copy(update=changed) for d in chosen)
+
+
+def with_keys(definitions: Sequence[JudgeDefinition]) -> list[JudgeDefinition]:
+    """The judges that can be asked from here; of others it is said why not. Raises AnnotationError where none can."""
+    from annotation.judges.asking.client import refuse_without_key
+
+    able: list[JudgeDefinition] = []
+    refused: list[AnnotationError] = []
+    for definition in definitions:
+        try:
+            refuse_without_key(definition)
+            able.append(definition)
+        except AnnotationError as error:
+            refused.append(error)
+    if refused and not able:
+        raise refused[0]
+    for why in refused:
+        typer.echo(f"left out: {why.text}", err=True)
+    return able

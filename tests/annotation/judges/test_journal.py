@@ -16,7 +16,7 @@ from sqlalchemy import Engine, make_url, select, update
 from annotation.judges.asking import client
 from annotation.judges.planning.plan import plan_judges
 from annotation.judges.queue import journal as journal_module
-from annotation.judges.queue.journal import Journal, journals_of, left_behind, recover, why_no_journal
+from annotation.judges.queue.journal import Journal, journals_of, left_behind, recover, unread_replies, why_no_journal
 from annotation.judges.running.run import run_judges
 from db.connect import transaction
 from db.judge_tables import Judge, JudgeCall
@@ -95,10 +95,10 @@ def test_what_came_is_kept_what_was_out_is_told_and_what_was_only_claimed_costs_
     said = judgments(f"{text}\n[[q=0.8]] [[q=0.2]]")
     dead.request((came.key, 1), ASKED).answered(attempt(said), spent=0.25, tries=0)
     dead.request(("of no call that is here", 1), ASKED).answered(attempt(), spent=0.25, tries=0)
-    assert recover(engine, unread) == 0, "a living process keeps what it holds"
+    assert recover(engine, "w", unread) == 0, "a living process keeps what it holds"
     killed(dead)
-    assert recover(engine, unread) == 1, "of four calls one request had left and had no answer"
-    assert recover(engine, unread) == 0, "and it is told once"
+    assert recover(engine, "w", unread) == 1, "of four calls one request had left and had no answer"
+    assert recover(engine, "w", unread) == 0, "and it is told once"
     assert call_states(engine) == {"planned": 4}
     assert [(a.call_id, a.kind, a.cost) for a in attempts(engine)] == [
         (came.id, "first", 0.25), (out.id, "abandoned", None),
@@ -126,7 +126,7 @@ def test_a_reply_that_had_come_and_that_nobody_had_read_is_read_and_an_error_is_
             request.arrived(raw)
     killed(dead)
     with asyncio.Runner() as runner:
-        assert recover(sqlite, lambda said: runner.run(client.reread(said))) == 2
+        assert recover(sqlite, "w", lambda said: runner.run(client.reread(said))) == 2
         runner.run(client.close())
     found = [(one.call_id, one.kind, one.outcome, one.cost, one.model_reported) for one in attempts(sqlite)]
     assert sorted(found) == [
@@ -136,6 +136,10 @@ def test_a_reply_that_had_come_and_that_nobody_had_read_is_read_and_an_error_is_
     assert (account(sqlite).spent, account(sqlite).reserved) == (pytest.approx(3.2), 0.0)
     (kept,) = journals_of(sqlite.url).glob("*/*")
     assert [json.loads(line)["raw"] for line in kept.read_text().splitlines()] == [odd], "it may be paid"
+    read: list[Any] = []
+    assert [recover(sqlite, f"w{number}", read.append) for number in range(9)] == [0] * 9
+    assert (len(read), json.loads(kept.read_text())["readers"]) == (4, ["w", "w0", "w1", "w2", "w3"]), "then it is left"
+    assert "(5 of 5 runs have tried)" in unread_replies(sqlite.url)[0]
     kept.unlink()
     stub = Stub()
     assert run_judges(sqlite, study, definitions, transport=stub).judges[0].complete
@@ -163,14 +167,18 @@ def test_a_reply_is_read_without_its_judges_key_and_kept_where_it_cannot_be_read
         def read(said: Mapping[str, Any]) -> Mapping[str, Any] | None:
             return runner.run(client.reread(said))
 
-        assert [recover(sqlite, read) for _ in range(2)] == [1, 0]
+        assert [recover(sqlite, "w1", read) for _ in range(2)] == [1, 0]
+        assert unread_replies(sqlite.url) == [
+            f"1 reply to worker-dead, paid, cannot be read (1 of 5 runs have tried): {journals_of(sqlite.url)}/worker-dead"
+        ]
         assert sorted(one.outcome for one in attempts(sqlite)) == ["abandoned", "ok"]
 
         def read_later(said: Mapping[str, Any]) -> Mapping[str, Any] | None:
             assert said["asked"]["judge"].pop("setting_of_a_later_version"), "the other line is stored, and gone"
             return read(said)
 
-        assert recover(sqlite, read_later) == 0
+        assert recover(sqlite, "w1", unread) == 0, "who has tried tries no more"
+        assert recover(sqlite, "w2", read_later) == 0
         runner.run(client.close())
     assert sorted(one.kind for one in attempts(sqlite)) == ["abandoned", "first", "surplus"]
     assert not journals_of(sqlite.url).exists()
@@ -190,7 +198,7 @@ def test_a_reply_that_the_database_had_already_is_stored_once(sqlite: Engine) ->
     dead.request((key, 1), ASKED).answered({**again, "kind": "first"}, spent=0.1, tries=0)
     killed(dead)
     spent = account(sqlite).spent
-    assert recover(sqlite, unread) == 0
+    assert recover(sqlite, "w", unread) == 0
     assert (len(attempts(sqlite)), account(sqlite).spent) == (2, spent)
 
 

@@ -145,6 +145,18 @@ def test_a_judge_that_answered_once_is_as_sure_as_others_agree_and_costs_what_al
     np.testing.assert_allclose(found["mini"].usd, 0.021)
 
 
+def test_a_panel_whose_votes_never_split_is_not_paid_for_its_members_again() -> None:
+    """They never differ from it, so they tell no item from another; one that does is asked besides, and paid."""
+    rows = [row(f"t{n}-1", name, "A", cost_usd=usd) for n in range(3)
+            for name, usd in (("j1", 0.01), ("j2", 0.02), ("p [panel]", 0.03), ("ann1", math.nan))]  # fmt: skip
+    alone = sureness(rows)["p [panel]"]
+    assert alone.by == ()
+    np.testing.assert_allclose(alone.usd, 0.03)
+    other = sureness([*rows, *(row(f"t{n}-1", "j3", said, cost_usd=0.1) for n, said in enumerate("AAB"))])["p [panel]"]
+    assert (other.by, list(other.agree)) == (("others",), [1, 1, 0])
+    np.testing.assert_allclose(other.usd, 0.13)
+
+
 def test_an_item_with_one_label_without_a_verdict_goes_to_people_whatever_the_rest_says() -> None:
     rows = [*turned("t1-1", ("A", "A")), *turned("t2-1", ("A", "A")), row("t1-1", "ann1", "A")]
     rows += turned("t1-1", ("A", ""), criterion="d") + turned("t2-1", ("A", "tie"), criterion="d")

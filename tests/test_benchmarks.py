@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from benchmarks import __main__ as bench
+from benchmarks import crowds
 from benchmarks.promises import FIGURES_FILE, Figure, Promise, as_figure, as_stored, record, tell
 
 NAN = math.nan
@@ -106,3 +107,22 @@ def test_every_script_that_can_be_run_hands_its_figures_on() -> None:
     runnable = {path.stem for path in Path(bench.HERE).glob("*.py") if "__main__" in path.read_text("utf-8")}
     makers = {"large_labels", "large_study"}  # they write data for the others
     assert set(bench.scripts()) == runnable - makers - {"__main__", "promises"}
+
+
+def test_the_curve_of_crowds_is_written_between_its_marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "deployment.md"
+    page.write_text(crowds.PAGE.read_text("utf-8"), "utf-8")
+    (tmp_path / "deployment").mkdir()
+    monkeypatch.setattr(crowds, "PAGE", page)
+    cores = {"app": 0.3, "annotators": 0.1}
+    late = crowds.Step(80, 40.0, 100.0, 1_001.0, cores)
+    held = crowds.Curve("one", [crowds.Step(40, 40.0, 12.0, 90.0, cores), late], {"labels lost": 0}, 90.0, 2.5, 0.6)
+    crowds.write([held, crowds.Curve("none", [late], {}, 90.0, 2.5, 0.6)])
+    before, after = (path.read_text("utf-8").split(crowds.BEGINS)[0] for path in (crowds.PAGE, page))
+    table = page.read_text("utf-8").split(crowds.BEGINS)[1].split(crowds.ENDS)[0]
+    assert before == after
+    assert "| one | 40 | 40 | 12 | 90 | app 7.5 | 90 | 2.5 |" in table, "not the crowd whose next pair is late"
+    assert "| none |" not in table, "nobody was served in time"
+    assert (tmp_path / crowds.DRAWN).read_bytes().startswith(b"<?xml")
+    [kept, *_] = crowds.figures_of(held)
+    assert (kept.value, kept.kept) == (40, False), "fewer than promised"

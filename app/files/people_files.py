@@ -4,18 +4,31 @@ import csv
 import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 
 from annotation.errors import AnnotationError
 from annotation.participation.people_list import PayLine
+from annotation.protocol import Protocol
+from app.texts import texts_for
+from db.types import now
 from plain.spreadsheets import guarded
 
 KEEP_APART = "names stand in it: keep it apart from the study's data, and delete it when it is no longer needed"
 
 
-def links_csv(links: Mapping[str, str], role: str) -> str:
-    """One row a person: name, role, link."""
-    return rows_csv(("name", "role", "link"), ((name, role, link) for name, link in links.items()))
+def mail_of(asked: Protocol, name: str, link: str) -> tuple[str, str]:
+    """Subject and text of an invitation, in the study's language."""
+    tell = texts_for(asked.language).tell
+    until = f"{now() + timedelta(days=asked.study.limits.invite_days):%Y-%m-%d}"
+    before, after = tell("screens.mail.text", name=name, title=asked.title), tell("screens.mail.after", date=until)
+    return tell("screens.mail.subject", title=asked.title), f"{before}\n\n{link}\n\n{after}"
+
+
+def links_csv(links: Mapping[str, str], role: str, asked: Protocol) -> str:
+    """One row a person, for a mail merge: name, role, link, subject and text."""
+    rows = ((name, role, link, *mail_of(asked, name, link)) for name, link in links.items())
+    return rows_csv(("name", "role", "link", "subject", "text"), rows)
 
 
 def pay_csv(lines: Iterable[PayLine]) -> str:

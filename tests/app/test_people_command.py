@@ -61,6 +61,7 @@ def test_links_for_mailing_stand_in_a_new_file_and_where_it_cannot_be_written_no
     with out.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["name"] for row in rows] == ["Ada", "'=cmd|x"]
+    assert all(row["link"] in row["text"] and row["subject"] == "Invitation: A small study" for row in rows)
     with pytest.raises(AnnotationError, match="exists already"):
         run("invite", "small", "Zoe", "--out", str(out))
     assert "Zoe" not in {one["name"] for one in printed("people", "small")}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import pytest
 from sqlalchemy import Engine, select
@@ -104,6 +107,12 @@ def test_several_are_invited_at_once_and_their_links_are_shown_until_they_are_ta
     drawn(screen.run())
     told = "".join(html_of(screen))
     assert told.count("/invite/") == 2
+    drawn(screen.selectbox(key="mail_for").select("Cy").run())
+    mail = screen.code[0].value
+    assert mail.startswith("Invitation: A small study\n\nHello Cy,")
+    assert re.findall("https?://.*", mail) == re.findall("https?://[^<]*", told)[1:2], "Cy's link, on a line of its own"
+    (opened,) = re.findall('href="mailto:([^"]*)"', "".join(html_of(screen)))
+    assert parse_qs(unescape(opened).lstrip("?"))["body"][0] in mail
     assert {"Ada", "Cy"} <= set(people(engine_here))
     drawn(screen.button(key="links_done").click().run())
     assert "/invite/" not in "".join(html_of(screen))

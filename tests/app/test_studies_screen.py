@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import Engine, select
@@ -77,6 +79,23 @@ def test_a_study_is_made_on_the_page_and_one_begins_in_it(engine_here: Engine, o
     assert "You take part in 2 studies." in said(again)
     pressed(again, "study_away")
     assert "You take part in 1 study." in said(again)
+
+
+def test_costs_and_hours_are_summed_over_the_studies_of_an_owner_alone(
+    engine_here: Engine, olga: tuple[Principal, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, currency in (("a", "EUR"), ("b", "USD")):
+        with transaction(engine_here) as session:
+            paid = PROTOCOL.replace("[study]", f'[study]\npay = {{rate = 30.0, currency = "{currency}"}}')
+            own_studies.make_study(session, olga[0], name, paid, 7)
+    monkeypatch.setattr("app.screens.study.studies.ledger.study_cost", lambda session, study: (1.25, study.name == "a"))
+    hours = SimpleNamespace(value={1: 1800.0, 2: 3600.0})
+    monkeypatch.setattr("app.screens.study.studies.waiting.computed", lambda *given, **more: hours)
+    shown = said(AppTest.from_function(run, args=(olga[1], "studies"), default_timeout=60).run())
+    rows = [re.findall("<td>(.*?)</td>", row) for row in re.findall("<tr>(.*?)</tr>", shown) if "All together" in row]
+    assert rows == [["<b>All together</b>", "<b>3.75</b>", "<b>4.5</b>", "<b>EUR 45.00, USD 45.00</b>"]]
+    assert "+ 1 call of unknown cost" in shown
+    assert "foreign" not in shown
 
 
 def test_a_protocol_is_changed_field_by_field_and_a_refusal_says_its_place(

@@ -98,6 +98,17 @@ def money_of(session: orm.Session, judge: Judge, valid: int) -> Money:
     )  # fmt: skip
 
 
+def study_cost(session: orm.Session, study: Study) -> tuple[float, int]:
+    """What every try of every judge has cost, stress tests too, in USD; and how many have a cost that nobody knows."""
+    replied = JudgeAttempt.outcome.in_(REPLIES)
+    nobody_knows = or_(and_(replied, JudgeAttempt.cost.is_(None)), JudgeAttempt.outcome.in_(COST_UNKNOWN))
+    sums = _of_attempts(func.sum(JudgeAttempt.cost), func.count().filter(nobody_knows))
+    cost, unknown = session.execute(
+        sums.join(Judge, Judge.id == JudgeCall.judge_id).where(Judge.study_id == study.id)
+    ).one()
+    return float(cost or 0.0), unknown
+
+
 def write_ledger(session: orm.Session, study: Study, out: TextIO) -> int:
     """Every try as one line of CSV, judge by judge in the order made; returns how many. Prices are USD per million.
 

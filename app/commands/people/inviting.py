@@ -52,7 +52,8 @@ def invite(
         raise typer.BadParameter("name the people, or ask for an --open-link with --places")
     link_of = settings().invite_link
     with opening.transaction(opening.opened()) as session:
-        admin = opening.local_admin(opening.find_study(session, study))
+        row = opening.find_study(session, study)
+        admin = opening.local_admin(row)
         if group:
             accounts.invite_group(session, admin, group, role)
         elif open_link:
@@ -61,7 +62,9 @@ def invite(
             tokens = invite_all(session, admin, names, role, new_link=new_link)
             links = {name: link_of(token) for name, token in tokens.items()}
             if out:
-                write_new(out, links_csv(links, role))  # where it cannot be written nobody is invited
+                write_new(
+                    out, links_csv(links, role, opening.protocol_of(row))
+                )  # where it cannot be written nobody is invited
     if group:
         typer.echo(f"whoever signs in at your provider and is of {group!r} is {role} from now on", err=True)
     elif open_link:

@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import partial
 from html import escape
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import streamlit as st
 from sqlalchemy import orm
@@ -18,7 +19,7 @@ from annotation import errors, protocol, studies
 from annotation.participation import people_list, personal_data, standing
 from annotation.people import links, principals, sign_ins
 from annotation.training.training import pass_training
-from app.files.people_files import KEEP_APART, links_csv, pay_csv
+from app.files.people_files import KEEP_APART, links_csv, mail_of, pay_csv
 from app.results.study_reports import work_version
 from app.screens import look, report_page, waiting
 from app.screens.annotators.my_work import duration
@@ -27,7 +28,7 @@ from db import connect, people_tables
 from exports.cells import DASH
 from plain.counting import counted
 
-LINKS = "people_links"  # (role, links by name) made just now: they can be shown only once
+LINKS = "people_links"  # (role, links by name, protocol) made just now: they can be shown only once
 Whose = Callable[[orm.Session], principals.Principal]
 CSS = """
 .p-people :is(th, td):is(:nth-child(2), .p-left) { text-align: left; }
@@ -163,9 +164,9 @@ def invite_by_name(whose: Whose) -> None:
         st.text_area("Names, one a line", key="new_names", height=96, placeholder="Ada\nBen", width=420)
         st.selectbox("Role", people_tables.ROLES, key="new_role", width=180)
         st.form_submit_button("Make links", on_click=_do, args=(whose, _invite_typed))
-    role, made = st.session_state.get(LINKS, ("", {}))
-    if not made:
+    if LINKS not in st.session_state:
         return
+    role, made, asked = st.session_state[LINKS]
     rows = "".join(
         f"<tr><td>{escape(name)}</td><td><code>{escape(link)}</code></td></tr>" for name, link in made.items()
     )
@@ -174,8 +175,17 @@ def invite_by_name(whose: Whose) -> None:
         f'<div class="c-scroll"><table class="p-links">{rows}</table></div></div>'
     )
     with row():
-        st.download_button("Download for mailing", links_csv(made, role), "links.csv", "text/csv", on_click="ignore")
+        mails = links_csv(made, role, asked)
+        st.download_button("Download for a mail merge", mails, "links.csv", "text/csv", on_click="ignore")
         st.button("I have them", key="links_done", on_click=st.session_state.pop, args=(LINKS, None))
+
+    name = st.selectbox("E-mail text for", list(made), key="mail_for", width=300)
+    subject, text = mail_of(asked, name, made[name])
+    mail = (
+        f"mailto:{quote(name) if '@' in name else ''}?{urlencode({'subject': subject, 'body': text}, quote_via=quote)}"
+    )
+    st.code(f"{subject}\n\n{text}", language=None, wrap_lines=True)
+    st.html(f'<div class="c-page"><p><a href="{escape(mail)}">Write it in your mail program</a></p></div>')
 
 
 def withdraw_open_link(whose: Whose, doors: Sequence[links.OpenLinkLine]) -> None:
@@ -264,7 +274,8 @@ def _make_links(
     session: Any, principal: principals.Principal, names: list[str], role: str, new_link: bool = True
 ) -> None:
     made = links.invite_all(session, principal, names, role, new_link=new_link)
-    st.session_state[LINKS] = role, {name: settings().invite_link(token) for name, token in made.items()}
+    shown = {name: settings().invite_link(token) for name, token in made.items()}
+    st.session_state[LINKS] = role, shown, studies.protocol_of(principals.study_for(session, principal, "admin"))
 
 
 def _set_quota(session: Any, principal: principals.Principal, name: str, field: str) -> None:

@@ -1,6 +1,8 @@
 """Home of who takes part in several studies: each with its state and what waits, another one made, one put away."""
 
+import math
 import secrets
+from collections.abc import Mapping
 from html import escape
 
 import streamlit as st
@@ -9,14 +11,17 @@ from sqlalchemy import orm
 
 from annotation import errors, protocol, studies
 from annotation.files import decoding
+from annotation.judges.money import ledger
 from annotation.participation import own_studies
 from annotation.people.principals import Principal, study_for
 from app import progress, setting_up, settings
 from app.demo import preview
+from app.results import study_reports
 from app.results.reporting import settings_of
-from app.screens import look, report_page
+from app.screens import look, report_page, waiting
 from app.screens.study import protocol_form
 from db import connect
+from exports.cells import DASH
 from plain.wording import several
 
 TEXT, OWN_TEXT, MADE_OF, LINK = "protocol_text", "protocol_text_own", "protocol_of", "study_link"
@@ -53,6 +58,7 @@ def show(principal: Principal, cookie: str) -> None:
         with st.expander(f"{len(away)} put away"):
             for place, name, told, _, _ in away:
                 _row(principal, cookie, place, name, told, True)
+    _costs([place for place, *_ in lines if place.role == "admin"])
     if principal.role == "admin":
         _made()
         _make(principal, texts)
@@ -66,6 +72,41 @@ def _line(session: orm.Session, place: Principal) -> tuple[str, str, str]:
     else:
         waits = f"{study.status}: {progress.handed_in(*progress.label_slots(session, study))}"
     return study.name, f"{studies.protocol_of(study).title} · {place.role} · {waits}", study.protocol_text
+
+
+def _costs(owned: list[Principal]) -> None:
+    """What each study of an owner has cost by now, and all of them; simulated ones cost nobody anything."""
+    pay: dict[str, float] = {}
+    rows, usd, hours = [], 0.0, 0.0
+    for place in owned:
+        with connect.reading(settings.database()) as session:
+            study = study_for(session, place, "admin")
+            version, (cost, unknown) = study_reports.work_version(session, study), ledger.study_cost(session, study)
+            name, rate, is_simulated = study.name, studies.protocol_of(study).study.pay, study.is_simulated
+        if is_simulated:
+            continue
+        kept = waiting.computed("active", place, version, doing=f"Adding up active time of {name}")
+        active = sum(kept.value.values()) / 3600 if kept else math.nan
+        usd, hours = usd + cost, hours + active
+        own = {rate.currency: active * rate.rate} if rate.rate else {}
+        pay |= {currency: pay.get(currency, 0.0) + amount for currency, amount in own.items()}
+        beside = f'<small class="c-under">+ {several(unknown, "call")} of unknown cost</small>' if unknown else ""
+        rows.append((escape(name), f"{cost:,.2f}{beside}", _hours(active), _pay(own)))
+    if not rows:
+        return
+    rows.append(("<b>All together</b>", f"<b>{usd:,.2f}</b>", f"<b>{_hours(hours)}</b>", f"<b>{_pay(pay)}</b>"))
+    table = look.table("Costs and hours", ("Study", "Judges, USD", "Active hours of people", "Their pay"), rows)
+    foot = "Pay is active hours times the rate of the protocol; what was settled with a platform is on its own list."
+    report_page.section(f'<h2>Costs and hours</h2>{table}<p class="c-soft c-foot">{foot}</p>')
+
+
+def _hours(hours: float) -> str:
+    return DASH if math.isnan(hours) else f"{hours:,.1f}"  # not added up yet
+
+
+def _pay(by_currency: Mapping[str, float]) -> str:
+    sums = (DASH if math.isnan(amount) else f"{name} {amount:,.2f}" for name, amount in sorted(by_currency.items()))
+    return escape(", ".join(sums)) or DASH
 
 
 def _row(principal: Principal, cookie: str, place: Principal, name: str, told: str, is_away: bool) -> None:

@@ -10,12 +10,13 @@ import pytest
 from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
-from annotation.judges.money.ledger import COLUMNS, write_ledger
+from annotation.judges.money.ledger import COLUMNS, study_cost, write_ledger
 from annotation.judges.replies.outcomes import Usage
 from annotation.judges.reviewing.inspecting import show_call
 from annotation.judges.reviewing.judge_standings import JudgeStanding, standings
 from annotation.judges.running.run import run_judges
 from db.connect import reading
+from db.tables import Study
 from tests.annotation.judges.judged_study import (
     PRICE,
     STUB_JUDGE,
@@ -133,6 +134,8 @@ def test_a_try_of_unknown_cost_is_counted_and_in_no_sum(engine: Engine, monkeypa
     assert (money.attempts, money.unknown_costs) == (2, 1)
     assert money.cost == pytest.approx(COST)
     assert money.waste_share == 0.0
+    with reading(engine) as session:
+        assert study_cost(session, session.get_one(Study, study)) == (money.cost, 1)
 
 
 @pytest.mark.databases("sqlite", "postgres")

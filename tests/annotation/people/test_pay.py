@@ -19,6 +19,7 @@ from annotation.participation import standing
 from annotation.participation.people_list import PayLine, list_people, pay_lines
 from annotation.people.active_time import split
 from annotation.people.principals import Principal, local_admin
+from annotation.protocol import parse_protocol
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
 from app.files.people_files import links_csv, pay_csv, write_new
@@ -121,7 +122,10 @@ def test_the_amount_is_rounded_once_and_from_unrounded_hours() -> None:
 
 @pytest.mark.parametrize("name", ["=1+1", "@SUM(A1)", "+491", "-x", "＝1", " \t=1"])
 def test_no_name_runs_as_a_formula(name: str) -> None:
-    for text in (pay_csv([replace(LINE, name=name)]), links_csv({name: "https://x.org/invite/t"}, "annotator")):
+    for text in (
+        pay_csv([replace(LINE, name=name)]),
+        links_csv({name: "https://x.org/invite/t"}, "annotator", parse_protocol(PROTOCOL)),
+    ):
         assert text.splitlines()[1].lstrip('"').startswith("'")
 
 

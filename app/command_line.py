@@ -29,7 +29,7 @@ ROAD = {
     "Its people": "invite people crowd packet quality reply adjudicate",
     "Its judges": "judge",
     "Its results": "tidy calibrate show systems topics export verify reproduce",
-    "Safety": "doctor backup restore",
+    "Safety": "doctor backup restore upgrade",
 }
 FIRST_STEPS = """First steps:
 
@@ -112,7 +112,8 @@ app = typer.Typer(
 for several in (studies, importing, crowd, runs, exporting):
     several.add_to(app)
 for command in (
-    backup.backup, backup.restore, doctor.doctor, blinding.audit, pairs.pairs, pairs.items, adjudicating.adjudicate,
+    backup.backup, backup.restore, backup.upgrade, doctor.doctor, blinding.audit, pairs.pairs, pairs.items,
+    adjudicating.adjudicate,
     inviting.invite, inviting.people, packets.packet, quality.status, quality.quality, quality.reply,
     calibrating.calibrate, reproducing.reproduce, showing.show, topics.systems, topics.topics, planning.plan,
     tidying.tidy,

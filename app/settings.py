@@ -163,13 +163,14 @@ def opened(*, begins: bool = False) -> Engine:
     from db.migrations import upgrade  # and Alembic, which no page needs
 
     if not begins:
-        _refuse_no_file(database())
+        existing()
     upgrade(settings().database_url)
     return database()
 
 
-def _refuse_no_file(engine: Engine) -> None:
-    """Refuse only where a file could be: of a folder that is not there SQLite itself has more to say."""
+def existing() -> Engine:
+    """The engine, with the schema as it is. Of a folder that is not there SQLite itself has more to say."""
+    engine = database()
     file = Path(engine.url.database or "")
     if engine.dialect.name == "sqlite" and file.resolve().parent.is_dir() and not file.exists():
         raise AnnotationError(
@@ -177,3 +178,4 @@ def _refuse_no_file(engine: Engine) -> None:
             f"{file.resolve()}: there is no database yet; begin one with: calipers demo, or calipers init NAME "
             "--protocol quick_start; or name yours in CALIPERS_DATABASE_URL",
         )
+    return engine

@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -44,17 +44,35 @@ class JsonText(TypeDecorator[str]):
         return sa.cast(column, Text)
 
 
-def plain_tables(dialect: str) -> list[TableClause]:
-    """Every table of the newest schema, those that others point to first."""
+def plain_tables(dialect: str, there: Mapping[str, Collection[str]] | None = None) -> list[TableClause]:
+    """Every table of the newest schema, those that others point to first; `there`: only these, table -> its columns."""
+    known = types.Record.metadata.sorted_tables
+    of_each = {table.name: [one for one in table.columns if not there or one.name in there[table.name]]
+               for table in known if not there or table.name in there}  # fmt: skip
     return [
-        sa.table(table.name, *(sa.column(column.name, _plain(column.type, dialect)) for column in table.columns))
-        for table in types.Record.metadata.sorted_tables
+        sa.table(name, *(sa.column(column.name, _plain(column.type, dialect)) for column in columns))
+        for name, columns in of_each.items()
     ]
+
+
+def columns_there(connection: Connection) -> dict[str, set[str]]:
+    """Table -> its columns as they stand there, which an older calipers may have made.
+
+    Raises DatabaseError where this calipers does not know one of them, as it would leave that out.
+    """
+    inspector, known = sa.inspect(connection), types.Record.metadata.tables
+    names = set(inspector.get_table_names()) - {VERSION, OURS}
+    found = {name: {column["name"] for column in inspector.get_columns(name)} for name in names}
+    for name, columns in found.items():
+        if unknown := columns - set(known[name].columns.keys() if name in known else ()):
+            named = connection.engine.url.render_as_string()
+            raise DatabaseError(f"{named}: {name}.{min(unknown)} is of another calipers; back up with that version")
+    return found
 
 
 def first_filled(connection: Connection) -> str | None:
     """The name of a table that holds a row; None in an empty database."""
-    for table in plain_tables(connection.dialect.name):
+    for table in plain_tables(connection.dialect.name, columns_there(connection)):
         if connection.scalar(sa.select(sa.literal(1)).select_from(table).limit(1)):
             return table.name
     return None
@@ -64,9 +82,10 @@ def copy_rows(source: Connection, target: Connection, advance: Advance) -> int:
     """Insert every row of `source` into `target`, whose tables are empty; how many.
 
     `advance(rows done, rows)` is called after each chunk.
-    Both are at the newest schema, and each is in one transaction of the caller's.
+    Both are at one schema, and each is in one transaction of the caller's.
     """
-    tables = list(zip(plain_tables(source.dialect.name), plain_tables(target.dialect.name), strict=True))
+    there = columns_there(source)
+    tables = [*zip(plain_tables(source.dialect.name, there), plain_tables(target.dialect.name, there), strict=True)]
     of = sum(source.scalar(sa.select(sa.func.count()).select_from(table)) or 0 for table, _ in tables)
     done = 0
     advance(done, of)
@@ -211,9 +230,9 @@ class Backup:
 def write_backup(engine: Engine, out: Path, software: str, advance: Advance) -> Backup:
     """Every row as of one moment into `out`, and the sum of it into `out`.sha256; only the owner may read them.
 
-    The database is at the newest schema. `advance(rows done, rows)` is called along the way. Raises DatabaseError
-    where a file of either name exists or the database is empty, DiskFull, OSError that names `out`; then nothing is
-    left behind.
+    The database is at any schema that this calipers knows, and the file at the same. `advance(rows done, rows)` is
+    called along the way. Raises DatabaseError where a file of either name exists or the database is empty, DiskFull,
+    OSError that names `out`; then nothing is left behind.
     """
     for path in (out, sum_file(out)):
         if os.path.lexists(path):
@@ -230,9 +249,11 @@ def write_backup(engine: Engine, out: Path, software: str, advance: Advance) -> 
 
 
 def _filled(engine: Engine, made: Path, software: str, advance: Advance) -> Manifest:
-    """The newest schema, and the database's rows, in the file `made`."""
+    """The database's schema and rows in the file `made`."""
+    with connect.reading(engine) as session:
+        revision = current_version(session.connection())
     with TemporaryDirectory() as folder:
-        upgrade(f"sqlite:///{folder}/empty.db")
+        upgrade(f"sqlite:///{folder}/empty.db", revision or "head")
         shutil.copyfile(f"{folder}/empty.db", made)
     made.chmod(0o600)
     file = writable(made)

@@ -1,16 +1,23 @@
 """Everything a database holds as one file, and that file back into an empty database of either kind."""
 
+from __future__ import annotations
+
 import os
 import signal
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import typer
 
 from app.commands.opening import opened, reading
 from app.commands.printing import JSON, print_json, progress_bar
+
+if TYPE_CHECKING:
+    from annotation.judges.money.queue_rules import Fault
 
 
 def backup(
@@ -60,6 +67,54 @@ def backup(
     typer.echo("it holds reports, labels and people's names: keep it as you keep the database")
 
 
+def upgrade(
+    file: Path = typer.Argument(None, help="A new file for the backup, where the schema is to change.", metavar="FILE"),
+    as_json: bool = JSON,
+) -> None:
+    """Back up, bring the schema to this version, examine.
+
+    Run it once a new version is installed, while the former one goes on serving. Where the backup cannot be written
+    nothing is changed; to go back, restore it into an empty database. Exit 1 if a rule does not hold.
+
+    Example: calipers upgrade before.calipers
+    """
+    from importlib.metadata import version
+
+    from annotation.facts.soundness import find_faults
+    from app import settings
+    from db import backup, migrations
+
+    engine = settings.existing()
+    with reading(engine) as session:
+        stands, before = (one(session.connection()) for one in (migrations.standing, migrations.current_version))
+    if stands == "older":
+        if file is None:
+            raise typer.BadParameter("the schema is to change: name a new file, into which all is backed up before")
+        with progress_bar("backup") as advance:
+            backup.write_backup(engine, file, version("calipers"), advance)
+    migrations.upgrade(settings.settings().database_url)  # refuses what a newer version made
+    with reading(engine) as session:
+        faults, after = find_faults(session), migrations.current_version(session.connection())
+    if as_json:
+        kept = str(file) if stands != "current" else None
+        print_json({"before": before, "after": after, "backup": kept, "faults": [asdict(fault) for fault in faults]})
+    elif stands == "current":
+        typer.echo(f"the schema is {after} already, as this version has it; nothing was changed")
+    else:
+        typer.echo(f"{file}: all of it as it was before; the schema went from {before} to {after}")
+    _end_on(faults, as_json)
+
+
+def _end_on(faults: Sequence[Fault], as_json: bool) -> None:
+    """Say whether every rule holds, and end with exit 1 where one does not."""
+    if not as_json:
+        typer.echo("every rule holds" if not faults else "calipers doctor finds:")
+        for fault in faults:
+            typer.echo(f"broken: {fault.rule}: {fault.places} places, first {'; '.join(fault.first)}")
+    if faults:
+        raise typer.Exit(1)
+
+
 def restore(
     file: Path = typer.Argument(..., help="A file that `calipers backup` wrote.", metavar="FILE"),
     sha256: str = typer.Option("", help="What the whole file must have, as `backup` printed it."),
@@ -101,8 +156,4 @@ def restore(
         )
     else:
         typer.echo(f"{file}: {rows:,} rows as of {manifest.made_at} are in {named}")
-        typer.echo("every rule holds" if not faults else "calipers doctor finds:")
-        for fault in faults:
-            typer.echo(f"broken: {fault.rule}: {fault.places} places, first {'; '.join(fault.first)}")
-    if faults:
-        raise typer.Exit(1)
+    _end_on(faults, as_json)

@@ -31,7 +31,7 @@ GIVES_WAY = ("55P03", "40P01")  # lock_not_available, deadlock_detected
 Standing = Literal["older", "current", "newer"]
 
 
-def upgrade(url: str) -> None:
+def upgrade(url: str, revision: str = "head") -> None:
     """Create or migrate the schema in one transaction, by one process at a time.
 
     Raises DatabaseError if the database is newer than this calipers, or if something holds its tables for a minute.
@@ -40,7 +40,7 @@ def upgrade(url: str) -> None:
     try:
         with naming_the_database(engine):
             for _ in range(TRIES):
-                if _upgraded(engine):
+                if _upgraded(engine, revision):
                     return
                 time.sleep(GIVE_WAY_MS / 1e3)  # those who waited behind us come first
         raise DatabaseError(
@@ -64,7 +64,7 @@ def current_version(connection: Connection) -> str | None:
     return MigrationContext.configure(connection).get_current_revision()
 
 
-def _upgraded(engine: Engine) -> bool:
+def _upgraded(engine: Engine, revision: str) -> bool:
     """Whether it is done now; False where a table was in use for longer than we let others wait for it."""
     try:
         with engine.begin() as connection:
@@ -76,7 +76,7 @@ def _upgraded(engine: Engine) -> bool:
             if stands == "older":
                 if connection.dialect.name == "postgresql":
                     _hold_tables(connection)
-                command.upgrade(_config(connection), "head")
+                command.upgrade(_config(connection), revision)
     except OperationalError as error:
         if getattr(error.orig, "sqlstate", "") in GIVES_WAY:
             return False

@@ -61,7 +61,7 @@ def quietly(_done: int, _of: int) -> None:
 def back_up(engine: Engine, out: Path) -> Backup:
     """Into a schema that is copied: only those who call `write_backup` themselves wait for its migrations."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("db.backup.upgrade", lambda url: new_sqlite(Path(str(sa.make_url(url).database))))
+        patch.setattr("db.backup.upgrade", lambda url, revision: new_sqlite(Path(str(sa.make_url(url).database))))
         return write_backup(engine, out, "1.2.3", quietly)
 
 
@@ -457,6 +457,12 @@ def test_no_database_that_holds_something_is_restored_into(
         back_up(empty("sqlite"), tmp_path / "c.calipers")
 
 
+A_STUDY = (
+    "INSERT INTO studies (id, name, protocol_text, protocol_sha256, protocol_version, seed, status, is_simulated, "
+    "created_at) VALUES (7, 'old', '', '', 1, 9007199254740993, 'draft', 0, '2026-01-02 03:04:05.000006')"
+)
+
+
 def older_backup(file: Path, revision: str) -> None:
     """One study as a calipers of that schema would have kept it."""
     engine = writable(file)
@@ -465,12 +471,7 @@ def older_backup(file: Path, revision: str) -> None:
     with engine.begin() as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, revision)
-        connection.execute(
-            text(
-                "INSERT INTO studies (id, name, protocol_text, protocol_sha256, protocol_version, seed, status, is_simulated, "
-                "created_at) VALUES (7, 'old', '', '', 1, 9007199254740993, 'draft', 0, '2026-01-02 03:04:05.000006')"
-            )
-        )
+        connection.execute(text(A_STUDY))
         seal(connection, "0.0.1", revision, now().isoformat(), quietly)
 
 
@@ -492,6 +493,50 @@ def test_what_an_older_calipers_wrote_is_brought_up_to_date(
         session.add(Study(name="new", protocol_text="", protocol_sha256="", seed=1))
         session.flush()
         assert session.scalars(select(Study.id).where(Study.name == "new")).one() == 8
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_upgrade_backs_up_changes_the_schema_and_examines_or_changes_nothing(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    url = f"sqlite:///{tmp_path}/older.db"
+    if kind == "postgres":
+        server = request.getfixturevalue("postgres").server
+        made = f"older_{uuid.uuid4().hex}"
+        plain = sa.create_engine(server, isolation_level="AUTOCOMMIT")
+        with plain.connect() as connection:
+            connection.exec_driver_sql(f"CREATE DATABASE {made}")
+        request.addfinalizer(lambda: plain.connect().exec_driver_sql(f"DROP DATABASE {made} WITH (FORCE)"))
+        url = server.set(database=made).render_as_string(hide_password=False)
+    monkeypatch.setenv("CALIPERS_DATABASE_URL", url)
+    settings.cache_clear()
+    database.cache_clear()
+    migrations.upgrade(url, "0005")
+    with database().begin() as connection:
+        connection.execute(text(A_STUDY.replace(", 0, '2026", ", false, '2026") if kind == "postgres" else A_STUDY))
+
+    def run(*words: str) -> tuple[int, str]:
+        done = CliRunner().invoke(app, ["upgrade", *words])
+        return done.exit_code, f"{done.output}{done.exception or ''}"
+
+    file = tmp_path / "before.calipers"
+    assert (run()[0], "name a new file" in run()[1]) == (2, True)
+    (tmp_path / "taken").touch()
+    assert "a backup never replaces a file" in run(str(tmp_path / "taken"))[1]
+    with reading(database()) as session:
+        assert migrations.current_version(session.connection()) == "0005", "nothing was changed without a backup"
+    code, said = run(str(file))
+    assert (code, "the schema went from 0005 to" in said, "every rule holds" in said) == (0, True, True)
+    with readable(file) as kept:
+        assert read_manifest(kept, file).revision == "0005"
+    assert check_backup(file, "", quietly).rows == 1
+    assert "already, as this version has it" in run()[1]
+    with transaction(database()) as session:
+        assert session.scalars(select(Study.seed)).all() == [9007199254740993]
+        session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    assert "made by a newer calipers" in run(str(tmp_path / "never"))[1]
+    assert not (tmp_path / "never").exists()
+    database().dispose()
 
 
 @pytest.mark.parametrize("time", ["X'00'", "7", "'soon'"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from sqlalchemy import select
 
 from annotation.labelling import submit
 from annotation.people.links import invite, open_link
+from annotation.people.platforms import link_for, to_paste
 from annotation.people.principals import Principal, local_admin
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
@@ -54,6 +56,36 @@ def test_who_is_done_goes_back_to_the_platform_by_a_button(
         page.get_by_role("link", name="Back to the platform").click(no_wait_after=True)
     assert asked.value.is_navigation_request()
     assert "referer" not in asked.value.headers
+
+
+def test_mturks_layout_opens_the_study_in_a_tab_of_its_own_and_no_frame_shows_it(
+    server: Server, study_id: int, context: BrowserContext
+) -> None:
+    with transaction(server.engine) as session:
+        token = open_link(session, local_admin(session.get_one(Study, study_id)), 3, 1, "mturk")
+    ((_, layout),) = to_paste("mturk", link_for("mturk", f"{server.address}/invite/{token}"))
+    page = new_tab(context)
+    came = "assignmentId=A1&hitId=H1&workerId=W1&turkSubmitTo=https://www.mturk.com/"
+    framed = f"{server.address}/invite/{token}?{came}"
+    shown = {  # as the worker's page holds a layout's frame, whose address says who came
+        "https://worker.example/": f'<iframe src="https://layout.example/?{came}"></iframe><iframe src="{framed}">',
+        f"https://layout.example/?{came}": layout,
+    }
+    page.route(
+        re.compile(r"https://"),
+        lambda route: (
+            route.fulfill(body=shown[route.request.url], content_type="text/html")
+            if route.request.url in shown
+            else route.abort()
+        ),
+    )
+    page.goto("https://worker.example/")
+    with page.expect_popup() as opened:
+        page.frame_locator("iframe").first.get_by_role("link", name="Open the study in a tab of its own").click()
+    expect(opened.value.get_by_role("radio").first).to_be_visible()
+    with transaction(server.engine) as session:
+        assert session.scalars(select(Enrollment).where(Enrollment.open_link_id.is_not(None))).one()
+    expect(page.frame_locator("iframe").nth(1).get_by_role("radio")).to_have_count(0)
 
 
 def test_a_button_signs_in_with_the_labs_own_provider(tmp_path: Path, context: BrowserContext) -> None:

@@ -16,6 +16,7 @@ class Reason(StrEnum):
     MEASURED = "measured"  # how it was measured, in the remark's own words: says nothing that a rule needs
     # undefined, or without an interval
     NO_ITEMS = "no_items"
+    ALL_TIED = "all_tied"
     ONE_CATEGORY = "one_category"
     ONE_CATEGORY_SCALE = "one_category_scale"
     CONSTANT_RATER = "constant_rater"
@@ -68,6 +69,7 @@ class Reason(StrEnum):
 
 WORDS: Mapping[Reason, str] = {
     Reason.NO_ITEMS: "nothing to compare",
+    Reason.ALL_TIED: "every one is a tie",
     Reason.ONE_CATEGORY: "both always give the same one answer",
     Reason.ONE_CATEGORY_SCALE: "a scale of one answer; declare the scale",
     Reason.CONSTANT_RATER: "one of the two always gives the same answer",

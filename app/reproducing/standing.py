@@ -99,8 +99,9 @@ def standing(asked: Number, ours: Estimate | float | None, lacking: str, *, is_s
     value = ours.value if isinstance(ours, Estimate) else ours
     if value is None or math.isnan(value):
         lack = ours.lack if isinstance(ours, Estimate) else None
-        why = note_of((lack,)) if lack else lacking
-        return f"cannot be made: {why}" if why else f"cannot be made without {asked.lacking}"
+        if lack:
+            return f"cannot be made: {note_of((lack,))}; it takes {asked.lacking}"
+        return f"cannot be made: {lacking}" if lacking else f"cannot be made without {asked.lacking}"
     if is_simulated:
         return "simulated, and comparable with nothing"
     if not asked.published:

@@ -16,7 +16,7 @@ from sqlalchemy import orm, select
 from annotation.designs.pairing import EVIDENCE
 from annotation.errors import AnnotationError
 from annotation.files.folders import match
-from annotation.leaks.reference_leakage import RUN, earliest_date, is_page, quoted_share
+from annotation.leaks.reference_leakage import earliest_date, is_page, quoted_share
 from annotation.source_lists import cited_works as works
 from annotation.studies import find_study
 from app.results.reporting import Calibrated
@@ -27,7 +27,7 @@ from calibration.study.joining import study_of
 from calibration.systems.topic_scores import measures_of, topic_scores
 from db.connect import reading
 from db.tables import Report, Study, System, Topic
-from exports.sheets.leakage import LISTED, ReportLeak, SourceAge, later_sources_table, leakage_table, leaked_topics
+from exports.sheets.leakage import LISTED, ReportLeak, SourceAge, later_sources_table, leaked_topics
 from exports.sheets.references import CitedReferences, references_table
 from exports.sheets.topics import categories_table, category_scores_table, difficulty_table, why_no_difficulty
 from exports.tables import Table
@@ -52,21 +52,15 @@ def topic_tables(made: Calibrated, by: str, measure: str, known: pd.DataFrame, w
     return [table for table in tables if table is not None], why_no_difficulty(scores, known)
 
 
-def without_leaks(made: Calibrated, most: float) -> tuple[Calibrated, Table | None]:
+def without_leaks(made: Calibrated, leaks: Sequence[ReportLeak], most: float) -> Calibrated:
     """The same without the topics of which a report quotes its reference in more than `most` of its words.
 
-    The table says which they are; None where no topic has a report beside a reference. Raises AnnotationError for a
-    labels file, which holds no text, and where no topic is left.
+    Raises AnnotationError where no topic is left.
     """
-    if not made.study:
-        raise AnnotationError("bad_option", "--leakage is for a study: a labels file holds no text of a report")
-    leaks = leaks_in(made.study)
-    left_out = leaked_topics(leaks, most)
-    kept = made.verdicts[~made.verdicts["cluster_id"].isin(left_out)]
+    kept = made.verdicts[~made.verdicts["cluster_id"].isin(leaked_topics(leaks, most))]
     if kept.empty:
         raise AnnotationError("no_topics", f"every topic has a report that quotes more than {most:g}; raise --leakage")
-    report = calibrate(kept, made.report.settings, ())
-    return replace(made, verdicts=kept, report=report), leakage_table(leaks, most, RUN)
+    return replace(made, verdicts=kept, report=calibrate(kept, made.report.settings, ()))
 
 
 def _chosen(measures: Sequence[Aggregate], name: str, what: str) -> Aggregate:

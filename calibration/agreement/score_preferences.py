@@ -16,6 +16,7 @@ from calibration.agreement.statistic import Variety, perfect_bound
 from calibration.arithmetic import closed_forms
 from calibration.arithmetic.columns import tally, without_ties
 from calibration.inference.bootstrap import resample
+from calibration.remarks import Reason
 from calibration.settings import CalibrationSettings
 from calibration.study import counted, crossing, joining, left_out
 from calibration.study.bounding import Pair, drawn, share
@@ -47,8 +48,9 @@ def preference_agreement(
 
     `verdicts`: people answer one pairwise criterion; judges rate single reports of the same topic (`cluster_id`) on
     any criteria, or state preferences on pairs themselves. People's rows are pooled, so that an item counts as often
-    as people answered it. Undefined: nothing left, or one side always says the same. Raises `not_pairwise` unless
-    people answer exactly one pairwise criterion, and what `preferences_from_scores` raises. DeepResearchGym, Table 3.
+    as people answered it. Undefined: nothing left, all of it tied (`all_tied`), or one side always says the same.
+    Raises `not_pairwise` unless people answer exactly one pairwise criterion, and what `preferences_from_scores`
+    raises. DeepResearchGym, Table 3.
     """
     settings = settings or CalibrationSettings()
     study = joining.study_of(verdicts, settings)
@@ -118,12 +120,14 @@ def _of_score(
         note = f"ties on either side dropped, {tied:,}; not answered by the judge "
         note += f"{round(float(answered.sum() - table.sum())):,}"
         kept = share("kept_share", whole, pair.sizes, settings, note)
-        kappa, symmetrised = _kappas(decided, pair, settings)
+        kappa, symmetrised = _kappas(decided, pair, settings, tied)
         yield PreferenceAgreement(comparison.rater, score, derived, kappa, symmetrised, kept, tied)
 
 
-def _kappas(decided: closed_forms.Array, pair: Pair, settings: CalibrationSettings) -> Iterator[estimates.Estimate]:
-    """`decided`: counts of A and B, shape (clusters, 2, 2)."""
+def _kappas(
+    decided: closed_forms.Array, pair: Pair, settings: CalibrationSettings, tied: int
+) -> Iterator[estimates.Estimate]:
+    """`decided`: counts of A and B, shape (clusters, 2, 2). `tied`: how many were dropped."""
     whole = decided.sum(axis=0)
     for name, table in (
         ("cohen_kappa", decided),
@@ -131,7 +135,7 @@ def _kappas(decided: closed_forms.Array, pair: Pair, settings: CalibrationSettin
     ):
         value = float(closed_forms.kappa(table.sum(axis=0)))
         statistic = statistic_of(name)
-        reason = statistic.undefined(Variety.of(whole), value)
+        reason = statistic.undefined(Variety.of(whole), value) if whole.any() or not tied else Reason.ALL_TIED
         draws = None
         if pair.clusters > 1 and not reason:
             draws = resample(table, closed_forms.kappa, settings.resamples, settings.seed)

@@ -27,7 +27,7 @@ from calibration.study.joining import MANY_LABELS, Answers, Study, scale_of
 from calibration.table.typed_cells import where
 from calibration.table.verdicts import BOTH_ORDERS
 from calibration.warnings import comparison_cautions
-from calibration.warnings.sample_cautions import few_clusters, plan_cautions, sample_cautions
+from calibration.warnings.sample_cautions import asked_of_people, few_clusters, plan_cautions, sample_cautions
 
 Counts = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -62,8 +62,8 @@ def cautions(
 
 
 def _kinds(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarning]:
-    if scale_of(study, study.criteria, settings) is None:
-        yield ReportWarning("mixed_criteria", {"kinds": [f"{name} ({kind})" for name, kind in study.kinds.items()]})
+    if scale_of(study, asked := asked_of_people(study), settings) is None:
+        yield ReportWarning("mixed_criteria", {"kinds": [f"{name} ({study.kinds[name]})" for name in asked]})
     for name, kind in study.kinds.items():
         found = scale_of(study, (name,), settings)
         if found is not None and kind != "rating" and len(found.labels) > MANY_LABELS:

@@ -149,9 +149,15 @@ def plan_cautions(
     yield from _ranges(study, estimates)
 
 
+def asked_of_people(study: Study) -> tuple[str, ...]:
+    """The criteria that people answer, all where nobody does: scores that judges alone give are pooled with nothing."""
+    people = study.frame.loc[study.frame["rater_kind"] == "human", "criterion"].unique()
+    return tuple(name for name in study.criteria if name in people) or tuple(study.criteria)
+
+
 def _scales(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarning]:
-    for name, kind in study.kinds.items():
-        scale = scale_of(study, (name,), settings) if kind == "rating" else None
+    for name in asked_of_people(study):
+        scale = scale_of(study, (name,), settings) if study.kinds[name] == "rating" else None
         if scale is not None and not scale.declared and len(scale.labels) <= MANY_LABELS:
             yield ReportWarning("undeclared_scale", {"scores": len(scale.labels)}, criterion=name)
 

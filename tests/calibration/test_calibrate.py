@@ -255,7 +255,10 @@ def test_criteria_of_different_kinds_are_not_pooled():
     report = calibrate(frame, replace(FEW, per_criterion=True))
     assert not [one for one in report.estimates if one.statistic == "cohen_kappa" and one.criterion == "all"]
     assert estimate(report, "pearson", "judge-x", "quality").n > 0
-    assert "mixed_criteria" in codes(report)
+    assert {"mixed_criteria", "undeclared_scale"} <= set(codes(report))
+    of_judges = frame[(frame["criterion"] != "quality") | (frame["rater_kind"] == "judge")]
+    found = codes(calibrate(of_judges, FEW))
+    assert not {"mixed_criteria", "undeclared_scale"} & set(found), "people answer one question, and nothing is pooled"
 
 
 def test_probe_answers_are_nominal_unless_a_scale_is_declared():

@@ -94,6 +94,8 @@ def test_topics_whose_reports_quote_wikipedia_are_left_out_and_named(desk: Desk)
     desk("init", "wlc", "--protocol", "wlc_writing_39", "--seed", "7")
     desk("import", "reports", "wlc", "--layout", "wlc", "--study", "wlc")
     desk("pairs", "wlc", "--design", "reference", "--apply")
+    told = desk("topics", "wlc", "--leakage", ".1")
+    assert "Reports that quote" in told, "which needs nobody's label"
     desk("import", "judge-results", "wlc/results", "--layout", "wlc", "--judge", "j", "--system", "openai")
     desk("reveal", "wlc")
     told = desk("topics", "wlc", "--by", "j", "--leakage", ".1", "--resamples", "99", "--json")

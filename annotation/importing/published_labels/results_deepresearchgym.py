@@ -102,7 +102,7 @@ def _points(
 def _citations(
     content: dict[str, Any], shown: str, judge: str, system: str, options: results.ResultOptions, empty: Counter[str]
 ) -> Iterator[results.ResultRow]:
-    """A claim with all its sources. A failed call is a 0 there with the exception as its reason: invalid here."""
+    """A claim with all its sources; one without any is `uncited`. A failed call is a 0 there, and invalid here."""
     for query, result in content.items():
         detailed = result.get("detailed") if isinstance(result, dict) else ""
         if not isinstance(detailed, dict):
@@ -114,7 +114,10 @@ def _citations(
                     f"{shown}: {query} {name}: not an object with 'claim' and 'score'; restore the file"
                 )
             reason, value = as_text(entry.get("justification")) or "", as_text(entry.get("score")) or ""
-            answer, status, flags = _support(value, reason, f"{shown}: {query} {name}", options)
+            if entry.get("urls") == []:  # whatever score stands there: nothing was there to be scored
+                answer, status, flags = results.said("uncited", options)
+            else:
+                answer, status, flags = _support(value, reason, f"{shown}: {query} {name}", options)
             yield results.ResultRow(
                 f"{shown}: {query} {name}", judge, nfc(query), (system,), "", answer, status=status, flags=flags,
                 probe=as_text(entry.get("claim")) or "", probe_key=name, rationale=reason,

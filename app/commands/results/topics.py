@@ -108,8 +108,12 @@ def topics(
     Example: calipers topics rb --cutoff update_date
     Example: calipers topics rb --references ReportBench/ReportBench_v1.1_GT
     """
+    from annotation.leaks.reference_leakage import RUN
     from app.results import sources
-    from app.results.topic_tables import later_sources, reference_lists, topic_tables, without_leaks
+    from app.results.topic_tables import later_sources, leaks_in, reference_lists, topic_tables, without_leaks
+    from calibration.errors import CalibrationError
+    from calipers import tidy_files
+    from exports.sheets.leakage import leakage_table
 
     if cutoff:
         later = later_sources(what, cutoff, every=as_json)
@@ -124,19 +128,29 @@ def topics(
             _print(listed, as_json)
         return
 
-    with printing.working("comparing topics"):
-        made = sources.calibrated(what, protocol=protocol, resamples=resamples, per_criterion=False, only=())
-        known = _features(what, features)
-        made, leaks = (made, None) if leakage is None else without_leaks(made, leakage)
-        found, lacking = topic_tables(made, by, measure, known, what)
-    if not found:
-        raise AnnotationError(
-            "no_features", f"{what} has no categories of topics, and no difficulty: {lacking}; pass numbers "
-            "about topics with --features FILE.csv, or a study of pairs with a reference",
-        )  # fmt: skip
+    if leakage is not None and tidy_files.holds_labels(what):
+        raise AnnotationError("bad_option", "--leakage is for a study: a labels file holds no text of a report")
+    leaks = leaks_in(what) if leakage is not None else []
+    try:
+        with printing.working("comparing topics"):
+            made = sources.calibrated(what, protocol=protocol, resamples=resamples, per_criterion=False, only=())
+            made = without_leaks(made, leaks, leakage) if leakage is not None else made
+            known = _features(what, features)
+            found, lacking = topic_tables(made, by, measure, known, what)
+        if not found:
+            raise AnnotationError(
+                "no_features", f"{what} has no categories of topics, and no difficulty: {lacking}; pass numbers "
+                "about topics with --features FILE.csv, or a study of pairs with a reference",
+            )  # fmt: skip
+    except (AnnotationError, CalibrationError) as error:
+        if not leaks or by or measure:
+            raise
+        found, lacking = [], ""
+        typer.echo(f"of labels no table: {error}", err=True)
     if lacking and (features is not None or not known.empty):
         typer.echo(f"no table difficulty: {lacking}", err=True)
-    for table in [leaks, *found] if leaks is not None else found:
+    quoting = leakage_table(leaks, leakage, RUN) if leakage is not None else None
+    for table in [quoting, *found] if quoting is not None else found:
         _print(table, as_json)
 
 

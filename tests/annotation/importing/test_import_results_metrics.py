@@ -182,12 +182,15 @@ def test_a_requirement_that_was_not_answered_is_not_an_unmet_one(engine: Engine,
     assert answers(engine, study) == [("ok", "true"), ("missing", None), ("ok", "false")]
 
 
-def test_citations_of_the_gym_whose_details_are_a_text_or_null_give_no_label(engine: Engine, tmp_path: Path) -> None:
-    study = probed(engine, tmp_path / "a", "drg_citation_support", {"claim_1": "One.", "claim_2": "Two.", "claim_3": "Three."})  # fmt: skip
+def test_citations_of_the_gym_without_a_page_are_uncited_and_a_text_or_null_gives_no_label(
+    engine: Engine, tmp_path: Path
+) -> None:
+    study = probed(engine, tmp_path / "a", "drg_citation_support", {"claim_1": "One.", "claim_2": "Two.", "claim_3": "Three.", "claim_4": "Four."})  # fmt: skip
     claims = {
         "claim_1": {"claim": "One.", "urls": ["https://a"], "score": 0.5, "justification": "in part"},
         "claim_2": {"claim": "Two.", "urls": ["https://b"], "score": 0, "justification": "'support'"},
         "claim_3": {"claim": "Three.", "urls": ["https://c"], "score": 0.0, "justification": "it says otherwise"},
+        "claim_4": {"claim": "Four.", "urls": [], "score": 0, "justification": ""},
     }
     content = {
         "001": {"score": 0.16666666666666666, "detailed": claims},
@@ -195,7 +198,7 @@ def test_citations_of_the_gym_whose_details_are_a_text_or_null_give_no_label(eng
     }  # fmt: skip
     citation_file(tmp_path / "results", content)
     report = bring_results(engine, study, tmp_path / "results", "deepresearchgym")
-    assert answers(engine, study) == [("ok", "partial"), ("invalid", None), ("ok", "no")]
+    assert answers(engine, study) == [("ok", "partial"), ("invalid", None), ("ok", "no"), ("ok", "uncited")]
     assert report.notes == (
         "reports without a judged claim 1: No URLs found in text; they count as 0 there",
         "reports without a judged claim 1: no claim was extracted; they count as 0 there",

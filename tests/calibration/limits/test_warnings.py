@@ -48,7 +48,8 @@ def test_many_labels_are_more_than_twenty_five(labels: int, many: bool, monkeypa
     scale = Made(labels=range(labels), declared=False)
     for module in (cautions, sample_cautions):
         monkeypatch.setattr(module, "scale_of", lambda *_: scale)
-    study: Any = Made(kinds={"c": "free"}, criteria=("c",))
+    nobody = pd.DataFrame({"rater_kind": [], "criterion": []})
+    study: Any = Made(kinds={"c": "free"}, criteria=("c",), frame=nobody)
     assert codes(cautions._kinds(study, PLAIN)) == ["many_labels"] * many
     study.kinds = {"c": "rating"}  # so many scores are what ratings are
     assert codes(sample_cautions._scales(study, PLAIN)) == ["undeclared_scale"] * (not many)

@@ -139,12 +139,12 @@ def only(frame: pd.DataFrame) -> PreferenceAgreement:
     return found
 
 
-def test_equal_scores_everywhere_leave_nothing_to_compare() -> None:
+def test_equal_scores_everywhere_are_told_to_be_ties() -> None:
     frame = gym_study()
     frame.loc[frame["rater_kind"] == "judge", "label"] = "7"
     found = only(frame)
     assert (math.isnan(found.kappa.value), found.kappa.n, found.tied, found.kept.value) == (True, 0, 11, 0)
-    assert "no_items" in found.kappa.note
+    assert found.kappa.note.endswith("all_tied: every one is a tie")
 
 
 def test_a_judge_that_always_prefers_the_same_report_has_no_kappa_but_its_mirror_has() -> None:

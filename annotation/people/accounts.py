@@ -59,16 +59,47 @@ def invite_group(session: orm.Session, principal: principals.Principal, group: s
     audit(session, study.id, principal.rater_id, GROUP, group=group, role=role)
 
 
-def sign_in_account(
-    session: orm.Session, account: Account, address: str, former: str | None = None
-) -> str | None:  # fmt: skip
-    """A new cookie for who this is, in the place of theirs that sees most; None where they have none, or left it.
+@dataclass(frozen=True)
+class Place:
+    """A study where an account may go, and as what; `person` is None where its group is let in and it never came."""
 
-    Of places that see as much it is the newest; for admins one of their own or of the command line goes before others,
-    since any admin may invite them under their address. A group opens the newest study that admits one of theirs.
+    study_id: int
+    role: str
+    person: people_tables.Enrollment | None
+
+
+def places(session: orm.Session, account: Account) -> list[Place]:
+    """Where this account may go, first what sees most, and of those the newest.
+
+    For admins a study of their own or of the command line goes before others, since any admin may invite them under
+    their address. Who left a study, or was erased from it, comes to it by no group.
+    """
+    known = _known(session, account)
+    been = {one.study_id for one in known}
+    found = [Place(one.study_id, one.role, one) for one in known if one.status != "withdrawn"]
+    found += [Place(study, role, None) for study, role in _admitted(session, account).items() if study not in been]
+    inits = select(tables.Event.study_id, tables.Event.rater_id).where(tables.Event.what == "init")
+    made_by = {study: rater for study, rater in session.execute(inits)}
+
+    def rank(place: Place) -> tuple[int, bool, int]:
+        rater = place.person.rater_id if place.person else None
+        is_foreign = place.role == "admin" and made_by.get(place.study_id) not in (None, rater)
+        return people_tables.ROLES.index(place.role), not is_foreign, place.study_id
+
+    ranked = sorted(found, key=rank, reverse=True)
+    return [one for one in ranked if one.person is not None or not _is_erased(session, one.study_id, account)]
+
+
+def sign_in_account(
+    session: orm.Session, account: Account, address: str, former: str | None = None, study: str = ""
+) -> str | None:  # fmt: skip
+    """A new cookie for who this is, in the study of that name, or else in the first of `places`; None where it is none.
+
     `former`, the cookie that this browser had, ends here. Raises AnnotationError `too_many`; see `door_limits`.
     """
-    person = _place(session, account)
+    found = ((one, session.get_one(tables.Study, one.study_id).name) for one in places(session, account))
+    place = next((one for one, name in found if study in ("", name)), None)
+    person = None if place is None else place.person or _enrolled(session, account, place)
     if person is None:
         door_limits.count_failure(session, door_limits.caller_of(session, address))
         return None
@@ -82,31 +113,13 @@ def sign_in_account(
     return sign_ins.begin(session, door, person, former)
 
 
-def _place(session: orm.Session, account: Account) -> people_tables.Enrollment | None:
-    made_by: dict[int | None, int | None] = {
-        study: rater
-        for study, rater in session.execute(
-            select(tables.Event.study_id, tables.Event.rater_id).where(tables.Event.what == "init")
-        )
-    }
-
-    def rank(study: int, role: str, rater: int | None) -> tuple[int, bool, int]:
-        is_foreign = role == "admin" and made_by.get(study) not in (None, rater)
-        return people_tables.ROLES.index(role), not is_foreign, study
-
-    known = _known(session, account)
-    active = [one for one in known if one.status != "withdrawn"]
-    best = max(active, key=lambda one: rank(one.study_id, one.role, one.rater_id), default=None)
-    if (admitted := _admitted(session, account)) is None or admitted[0] in {one.study_id for one in known}:
-        return best
-    if best is not None and rank(best.study_id, best.role, best.rater_id) > rank(*admitted, None):
-        return best
-    study = session.get_one(tables.Study, admitted[0])
+def _enrolled(session: orm.Session, account: Account, place: Place) -> people_tables.Enrollment | None:
+    study = session.get_one(tables.Study, place.study_id)
     hold_study(session, study)
-    if _is_erased(session, study, account):
-        return best
+    if _is_erased(session, study.id, account):
+        return None
     came = next((one for one in _known(session, account) if one.study_id == study.id), None)  # while this one waited
-    return came or principals.enroll(session, study, account.known_as, admitted[1])
+    return came or principals.enroll(session, study, account.known_as, place.role)
 
 
 def _known(session: orm.Session, account: Account) -> list[people_tables.Enrollment]:
@@ -120,19 +133,18 @@ def _known(session: orm.Session, account: Account) -> list[people_tables.Enrollm
     return list(session.scalars(known).all())
 
 
-def _admitted(session: orm.Session, account: Account) -> tuple[int, str] | None:
-    """(study, role) of the newest study that admits a group of theirs; of two roles the one that sees less."""
+def _admitted(session: orm.Session, account: Account) -> dict[int, str]:
+    """Study -> role where a group of theirs is let in; of two roles the one that sees less."""
     lines = select(tables.Event).where(tables.Event.kind == "audit", tables.Event.what == GROUP)
     roles = {
         (line.study_id, line.data["group"]): line.data["role"]
         for line in session.scalars(lines.order_by(tables.Event.id))
     }
-    own = ((study, role) for (study, group), role in roles.items() if group in account.groups)
-    admitted = [(study, role) for study, role in own if study is not None and role]
-    return max(admitted, key=lambda one: (one[0], -people_tables.ROLES.index(one[1])), default=None)
+    own = [(study, role) for (study, group), role in roles.items() if group in account.groups and study and role]
+    return dict(sorted(own, key=lambda one: people_tables.ROLES.index(one[1]), reverse=True))  # the last one counts
 
 
-def _is_erased(session: orm.Session, study: tables.Study, account: Account) -> bool:
+def _is_erased(session: orm.Session, study_id: int, account: Account) -> bool:
     mark = principals.erased_mark(session, account.known_as)
-    erased = people_tables.Enrollment.study_id == study.id, people_tables.Enrollment.participant_sha256 == mark
+    erased = people_tables.Enrollment.study_id == study_id, people_tables.Enrollment.participant_sha256 == mark
     return session.scalar(select(people_tables.Enrollment.id).where(*erased)) is not None

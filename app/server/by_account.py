@@ -8,6 +8,7 @@ and ended, and Streamlit's own is nobody's.
 import json
 from collections.abc import Mapping
 from functools import partial
+from http import HTTPStatus
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -20,12 +21,13 @@ from streamlit.web.server.starlette import starlette_app_utils, starlette_server
 
 from annotation.errors import AnnotationError
 from annotation.people import accounts
-from app.server.api import address_of, refusal_page
+from app.server.api import address_of, places_page, refusal_page
 from app.server.own_page import COOKIE, cookie_header
 from app.settings import database, settings
 from app.texts import texts_accepted
 from db.connect import transaction
 from db.errors import DatabaseError
+from db.tables import Study
 
 OPEN = ("/auth/login", "/oauth2callback")  # while a provider is set up
 USER = starlette_server_config.USER_COOKIE_NAME
@@ -57,8 +59,9 @@ class ByAccount:
             await self.app(scope, receive, send)
             return
         response = await run_in_threadpool(_signed_in, request)
-        for name in (known for known in request.cookies if known.startswith(THEIRS)):
-            response.delete_cookie(name, path="/")
+        if response.status_code != HTTPStatus.OK:  # which asks where to go: the provider's word is read again then
+            for name in (known for known in request.cookies if known.startswith(THEIRS)):
+                response.delete_cookie(name, path="/")
         await response(scope, receive, send)
 
 
@@ -70,8 +73,10 @@ def _signed_in(request: HTTPConnection) -> Response:
     try:
         if account is not None:
             with transaction(database()) as session:
-                former = request.cookies.get(COOKIE)
-                cookie = accounts.sign_in_account(session, account, address_of(request), former)
+                former, study = request.cookies.get(COOKIE), request.query_params.get("study", "")
+                if not study and len(found := accounts.places(session, account)) > 1:
+                    return places_page(words, [(session.get_one(Study, one.study_id), one.role) for one in found])
+                cookie = accounts.sign_in_account(session, account, address_of(request), former, study)
     except (AnnotationError, DatabaseError):  # too many from here, or no database: no handler stands around this
         return refusal_page(words, "wait", 503)
     if cookie is None:

@@ -184,7 +184,8 @@ def invite_by_name(whose: Whose) -> None:
     mail = (
         f"mailto:{quote(name) if '@' in name else ''}?{urlencode({'subject': subject, 'body': text}, quote_via=quote)}"
     )
-    st.code(f"{subject}\n\n{text}", language=None, wrap_lines=True)
+    st.code(subject, language=None, wrap_lines=True)
+    st.code(text, language=None, wrap_lines=True)
     st.html(f'<div class="c-page"><p><a href="{escape(mail)}">Write it in your mail program</a></p></div>')
 
 

@@ -4,8 +4,10 @@ import base64
 import struct
 import warnings
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from io import BytesIO
+from statistics import StatisticsError, correlation
 from urllib.parse import unquote_to_bytes
 
 from PIL import Image, ImageOps
@@ -17,6 +19,7 @@ MOST_BYTES = 40 << 20
 MOST_PIXELS = 25_000_000  # before it is made smaller; four bytes each, and twice for a moment
 WIDEST, HIGHEST = 1600, 8000  # pixels
 QUALITY = 90
+GRID, ALIKE = 16, 0.97
 MEDIA_TYPE = "image/webp"
 NO_PICTURE = "damaged or in a format that cannot be shown"
 # what Pillow's readers make of a file that is cut off or lies about itself; they share no base
@@ -78,6 +81,33 @@ def _in_bytes(opened: Image.Image) -> Image.Image:
     if not opened.mode.startswith("I;16"):
         return opened
     return opened.convert("I").point(lambda level: level / 256).convert("L")
+
+
+def first_alike(pictures: Iterable[tuple[str, Picture]]) -> dict[str, str]:
+    """For each picture, by name, the first that it looks like: itself, or the same in another size or saved anew.
+
+    Two are alike whose shapes differ by at most 3 % and whose greys, on a grid of `GRID` x `GRID`, correlate by
+    `ALIKE`. Of five logos and charts made smaller by up to half and saved at JPEG 30 to 60 each had .99 with itself,
+    and two charts of one kind with other data at most .83.
+    """
+    found: dict[str, str] = {}
+    seen: list[tuple[str, float, bytes]] = []
+    for name, picture in pictures:
+        shape = picture.width / picture.height
+        with Image.open(BytesIO(picture.data)) as opened:
+            look = opened.convert("L").resize((GRID, GRID)).tobytes()
+        like = (one for one, its_shape, its_look in seen if _are_alike(shape / its_shape, look, its_look))
+        found[name] = next(like, name)
+        if found[name] == name:
+            seen.append((name, shape, look))
+    return found
+
+
+def _are_alike(shapes: float, one: bytes, other: bytes) -> bool:
+    try:
+        return abs(shapes - 1) <= 0.03 and correlation([*one], [*other]) >= ALIKE
+    except StatisticsError:  # of one colour: nothing to compare
+        return False
 
 
 def from_data(address: str) -> bytes:

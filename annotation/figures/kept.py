@@ -48,9 +48,13 @@ def shown_pictures(session: orm.Session, study: Study) -> Iterator[tuple[str, by
     """What the reports of the study show, each by the path that their texts name it by."""
     texts = select(Report.shown_text).where(Report.study_id == study.id, Report.status == "ready")
     names = {name for text in session.scalars(texts.execution_options(yield_per=50)) for name in figure_names(text)}
-    for name in sorted(names):
-        for found in pictures_called(session, study.id, [name]).values():
-            yield f"figures/{name}.webp", found.data
+    yield from ((f"figures/{name}.webp", found.data) for name, found in in_turn(session, study.id, sorted(names)))
+
+
+def in_turn(session: orm.Session, study_id: int, names: Sequence[str]) -> Iterator[tuple[str, Picture]]:
+    """The same one after the other, so that one alone is in memory."""
+    for name in names:
+        yield from pictures_called(session, study_id, [name]).items()
 
 
 def picture_of(session: orm.Session, study_id: int, name: str, *texts: str) -> bytes:

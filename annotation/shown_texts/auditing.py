@@ -10,6 +10,7 @@ from annotation.blinding import audit_blinding, measure, readable
 from annotation.designs.pairing import EVIDENCE
 from annotation.errors import AnnotationError
 from annotation.figures import kept
+from annotation.figures.encoding import first_alike
 from annotation.leaks.blinding_audit import AuditedReport, BlindingAudit
 from annotation.leaks.self_identification import FIGURE
 from annotation.leaks.system_classifier import Interval, no_interval
@@ -60,9 +61,12 @@ class ReportView:
 
 @dataclass(frozen=True)
 class RepeatedFigure:
-    """A picture that several reports of one system show: in how many, and in how many that is undecided."""
+    """A picture that several reports of one system show: in how many, and in how many that is undecided.
 
-    name: str
+    `names`: its own, and those of the same picture in other sizes or saved anew.
+    """
+
+    names: tuple[str, ...]
     address: str  # which holds the picture itself
     system: str
     reports: int
@@ -72,18 +76,21 @@ class RepeatedFigure:
 def repeated_figures(session: orm.Session, principal: Principal) -> list[RepeatedFigure]:
     """Every picture that is flagged in the newest reports, those to decide about first."""
     study = study_for(session, principal, "evaluator")
-    found: dict[tuple[str, str], list[bool]] = {}
-    for system, flags in session.execute(_newest_of(study).with_only_columns(System.key, Report.flags)):
-        own = {flag["text"]: bool(flag.get("resolution")) for flag in flags if flag["kind"] == FIGURE}
-        for name, is_decided in own.items():
-            found.setdefault((name, system), []).append(is_decided)
-    pictures = kept.pictures_called(session, study.id, {name for name, _ in found})
-    made = (
-        RepeatedFigure(name, kept.data_address(pictures[name].data), system, len(decided), decided.count(False))
-        for (name, system), decided in found.items()
-        if name in pictures
-    )
-    return sorted(made, key=lambda figure: (not figure.open, figure.system, figure.name))
+    rows = session.execute(_newest_of(study).with_only_columns(System.key, Report.flags)).all()
+    shown = [(system, flag) for system, flags in rows for flag in flags if flag["kind"] == FIGURE]
+    pictures = kept.pictures_called(session, study.id, {flag["text"] for _, flag in shown})
+    made = []
+    for system in sorted({system for system, _ in shown}):
+        names = sorted({flag["text"] for by, flag in shown if by == system} & pictures.keys())
+        first = first_alike((name, pictures[name]) for name in names)
+        for look in sorted(set(first.values())):
+            alike = tuple(name for name in names if first[name] == look)
+            own = ([flag for flag in flags if flag["text"] in alike] for by, flags in rows if by == system)
+            flagged = [found for found in own if found]
+            waiting = sum(any(not flag.get("resolution") for flag in found) for found in flagged)
+            address = kept.data_address(pictures[look].data)
+            made.append(RepeatedFigure(alike, address, system, len(flagged), waiting))
+    return sorted(made, key=lambda figure: (not figure.open, figure.system, figure.names))
 
 
 def audit_study(

@@ -2,7 +2,7 @@
 left out. Each act keeps who and when, one that changes the text keeps why, and none is allowed under a label."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -71,9 +71,9 @@ def resolve_all(
     kind: str | None = None,
     of: str = "",
     reason: str = "",
-    text: str = "",
+    texts: Collection[str] = (),
 ) -> int:
-    """The same decision for every unresolved flag, or for those of one kind, `of` one report, `SYSTEM/TOPIC`, or text.
+    """The same decision for every unresolved flag, or for those of one kind, `of` one report, `SYSTEM/TOPIC`, or texts.
 
     To mask decides about names and figures alone; what else waits goes on waiting. Returns how many were decided.
     """
@@ -91,7 +91,7 @@ def resolve_all(
     # what a decision neither reads nor writes is most of a report
     unread = defer(Report.original), defer(Report.original_text), defer(Report.removed)
     for report in session.scalars(waiting.options(*unread).with_for_update(of=Report)).all():
-        numbers = [number for number, flag in enumerate(report.flags) if _waits(flag, resolution, kind, text)]
+        numbers = [number for number, flag in enumerate(report.flags) if _waits(flag, resolution, kind, texts)]
         if numbers:
             if resolution != "keep":
                 _refuse_labelled(session, report)
@@ -102,9 +102,9 @@ def resolve_all(
     return decided
 
 
-def _waits(flag: dict[str, Any], resolution: str, kind: str | None, text: str) -> bool:
-    """Whether `flag` is undecided, of `kind` and `text` where one is asked for, and may be decided so."""
-    asked = kind in (None, flag["kind"]) and text in ("", flag["text"])
+def _waits(flag: dict[str, Any], resolution: str, kind: str | None, texts: Collection[str]) -> bool:
+    """Whether `flag` is undecided, of `kind` and `texts` where they are asked for, and may be decided so."""
+    asked = kind in (None, flag["kind"]) and (not texts or flag["text"] in texts)
     return not flag.get("resolution") and asked and resolution in decisions_about(flag["kind"])
 
 

@@ -22,7 +22,7 @@ from sqlalchemy import Engine, select
 from annotation.canonical.form import canonical_format
 from annotation.citations import strip_citations
 from annotation.errors import AnnotationError, FigureError
-from annotation.figures.encoding import encoded
+from annotation.figures.encoding import encoded, first_alike
 from annotation.figures.kept import shown_pictures
 from annotation.figures.placing import Placed, placed, reader
 from annotation.importing import bringing_in
@@ -330,10 +330,14 @@ def test_a_picture_in_several_reports_of_one_system_waits_for_a_decision_and_mas
 ) -> None:
     for system in ("alpha", "beta"):
         (tmp_path / system).mkdir()
-        (tmp_path / system / "logo.png").write_bytes(picture(colour="navy" if system == "alpha" else "red"))
+        logo_of = picture((300, 200), colour="navy" if system == "alpha" else "red")
+        (tmp_path / system / "logo.png").write_bytes(logo_of)
+        smaller = Image.open(BytesIO(logo_of)).resize((200, 133))
+        (tmp_path / system / "small.jpg").write_bytes(written(smaller, "JPEG", quality=40))
         for topic in ("tides", "bread"):
-            logo = "![Made with care](logo.png)\n\n" if system == "alpha" or topic == "tides" else ""
-            text = f"# {topic}\n\n{logo}They rise.\n\n![again](logo.png)\n"
+            file = "logo.png" if topic == "tides" else "small.jpg"
+            logo = f"![Made with care]({file})\n\n" if system == "alpha" or topic == "tides" else ""
+            text = f"# {topic}\n\n{logo}They rise.\n\n![again]({file})\n"
             (tmp_path / system / f"{topic}.md").write_text(
                 text if system == "alpha" else text.split("![again]")[0], "utf-8"
             )
@@ -341,15 +345,17 @@ def test_a_picture_in_several_reports_of_one_system_waits_for_a_decision_and_mas
         study, _ = import_pictured(session, tmp_path)
         admin = local_admin(study)
         (logo,) = repeated_figures(session, admin)
-        assert (logo.system, logo.reports, logo.open) == ("alpha", 2, 2), "beta shows its own in one report alone"
+        assert (logo.system, logo.reports, logo.open, len(logo.names)) == ("alpha", 2, 2, 2), (
+            "beta shows its in one alone"
+        )
         assert {flag["kind"] for flag in open_flags(session, admin)} == {FIGURE}
         first, second = session.scalars(
             select(Report).join(System, System.id == Report.system_id).where(System.key == "alpha").order_by(Report.id)
         )
         edit_text(session, admin, first.id, first.shown_text.replace("They rise", "Both rise"), "a word")
         assert first.open_flags == 2, "an edit forgets no figure"
-        assert resolve_all(session, admin, "mask", kind=FIGURE, text="0" * 32) == 0
-        assert resolve_all(session, admin, "mask", kind=FIGURE, text=logo.name) == 4
+        assert resolve_all(session, admin, "mask", kind=FIGURE, texts=["0" * 32]) == 0
+        assert resolve_all(session, admin, "mask", kind=FIGURE, texts=logo.names) == 4
         assert second.shown_text == first.shown_text.replace("Both", "They").replace("bread", "tides")
         assert second.shown_text.endswith("\n\nMade with care\n\nThey rise.\n\nagain\n")
         assert [(path, len(data) > 0) for path, data in shown_pictures(session, study)] == [
@@ -359,6 +365,9 @@ def test_a_picture_in_several_reports_of_one_system_waits_for_a_decision_and_mas
         ]
         assert repeated_figures(session, admin)[0].open == 0
         session.rollback()
+    charts = (written(Image.effect_noise((300, 200), spread).convert("RGB")) for spread in (40, 80))
+    others = {str(n): encoded(one) for n, one in enumerate((*charts, logo_of, written(smaller.crop((0, 0, 133, 133)))))}
+    assert first_alike(others.items()) == {n: n for n in others}, "other pixels, and another shape"
 
 
 @pytest.mark.databases("sqlite")

@@ -15,6 +15,7 @@ from annotation import errors, studies
 from annotation.canonical.plain import about_layout, taken_by_plain
 from annotation.documents.reading import WITHOUT_WORDS
 from annotation.figures import kept, placing
+from annotation.figures.encoding import first_alike
 from annotation.files import decoding, folders
 from annotation.importing.reports import import_report
 from annotation.importing.reports.records import CriterionRecord, Parsed, ReportRecord
@@ -171,16 +172,24 @@ def _pictured(
 def _flag_repeats(session: Session, study: Study) -> tuple[str, ...]:
     """Each picture that several newest reports of one system show becomes a flag of each: a logo names its maker.
 
-    Whenever they came in. Nothing can be masked under labels, so such reports are left as they are; the note says so.
+    In any size, whenever they came in. Nothing can be masked under labels, so such reports are left as they are; the
+    note says so.
     """
     if studies.protocol_of(study).reports.images != "show":
         return ()
     newest = import_report.stored_reports(session, study)
-    times = Counter((system, name) for (_, system), row in newest.items() for name in figure_names(row.shown_text))
+    shown = {(system, name) for (_, system), row in newest.items() for name in figure_names(row.shown_text)}
+    first = {
+        system: first_alike(kept.in_turn(session, study.id, sorted(name for by, name in shown if by == system)))
+        for system in {system for system, _ in shown}
+    }
+    looks = {key: {first[key[1]][name] for name in figure_names(row.shown_text)} for key, row in newest.items()}
+    times = Counter((system, look) for (_, system), own in looks.items() for look in own)
     labelled = 0
     for (_, system), row in newest.items():
         flagged = {flag["text"] for flag in row.flags if flag["kind"] == FIGURE}
-        repeated = {name for name in figure_names(row.shown_text) if times[system, name] > 1} - flagged
+        names = {name for name in figure_names(row.shown_text) if times[system, first[system][name]] > 1}
+        repeated = names - flagged
         if repeated and is_labelled(session, row.id):
             labelled += 1
         elif found := flagged_figures(row.shown_text, repeated):

@@ -109,9 +109,9 @@ def _one_figure(principal: Principal, figure: auditing.RepeatedFigure) -> None:
         system=escape(figure.system), reports=several(figure.reports, "report"), state=state,
     )  # fmt: skip
     st.html(f'<img src="{figure.address}" alt="" style="{FITTING}"><p class="c-soft" style="font-size:14px">{told}</p>')
-    decide = partial(overrides.resolve_all, kind=FIGURE, text=figure.name)
+    decide = partial(overrides.resolve_all, kind=FIGURE, texts=figure.names)
     for resolution in ("keep", "mask") if figure.open and principal.role == "admin" else ():
-        key = f"{resolution}{figure.name}{figure.system}"
+        key = f"{resolution}{figure.names[0]}{figure.system}"
         if st.button(resolution.capitalize(), key=key, width="stretch"):
             _do(principal, decide, resolution)
             st.rerun()

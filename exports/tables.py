@@ -14,6 +14,7 @@ from calibration.table.verdicts import BOTH_ORDERS
 from exports.cells import Cell, shown
 from exports.errors import ExportError
 from exports.words.notes import agreement_title, label_agreement, methods, origin, remarks
+from plain.wording import worded
 
 BASELINES = ("constant_judge_baseline", "constant_judge_baseline_by_system")
 PEOPLE = "each_annotator"
@@ -77,7 +78,7 @@ def agreement_table(report: CalibrationReport) -> Table:
     """One row per judge against the annotators, then the annotators among themselves, pooled over criteria."""
     pooled = [estimate for estimate in report.estimates if estimate.criterion == estimate.category == "all"]
     rows = [(rater, by_statistic(pooled, rater, PEOPLE)) for rater in _judges(pooled)]
-    rows += [(AMONG, estimates) for estimates in [by_statistic(pooled, PEOPLE, "others")] if estimates]
+    rows += [(worded(AMONG), estimates) for estimates in [by_statistic(pooled, PEOPLE, "others")] if estimates]
     known = {name for _, estimates in rows for name in estimates}
     headline = HEADLINE[report.settings.ties] if HEADLINE[report.settings.ties] in known else AGREEMENT
     shown = printed("table agreement", report.labels.criteria.values(), known, report.settings.ties)
@@ -144,29 +145,36 @@ def per_thousand(pooled: Sequence[Estimate], rater: str) -> Estimate | None:
 
 
 def _reading(report: CalibrationReport, headline: str) -> Iterator[str]:
-    within = "topics they lie in" if report.labels.cluster == "topic" else "items"
+    within = worded("topics they lie in") if report.labels.cluster == "topic" else "items"
     yield (
-        "Each judge is compared with every annotator's label on the same item and criterion; n counts these "
-        f"comparisons, clusters the {within}."
+        worded(
+            "Each judge is compared with every annotator's label on the same item and criterion; n counts these "
+            "comparisons, clusters the {within}.",
+            within=within,
+        )
     )
     yield label_agreement(report, next(ties for ties, name in HEADLINE.items() if name == headline))
     if "pairwise" in report.labels.criteria.values():
         yield (
-            "Correlations and κ use verdicts, never sides; for correlations A = 1, tie = .5, B = 0. κ, symmetrised, "
-            "does not depend on which system is called A."
+            worded(
+                "Correlations and κ use verdicts, never sides; for correlations A = 1, tie = .5, B = 0. κ, "
+                "symmetrised, does not depend on which system is called A."
+            )
         )
     if report.settings.not_applicable == "drop" and any(
         "not_applicable" in labels for labels in (report.labels.marginals or {}).values()
     ):
-        yield "Rows where either side says not applicable are dropped."
+        yield worded("Rows where either side says not applicable are dropped.")
 
 
 def _orders(raters: Iterable[str]) -> Iterator[str]:
     """What a judge's own row is where it was asked in both orders, and what the row beside it is."""
     if any(rater.endswith(BOTH_ORDERS) for rater in raters):
         yield (
-            "A judge asked in both orders agrees by the mean of its two verdicts on an item; in the row marked both "
-            "orders verdicts that agree stand, and anything else is a tie."
+            worded(
+                "A judge asked in both orders agrees by the mean of its two verdicts on an item; in the row marked "
+                "both orders verdicts that agree stand, and anything else is a tie."
+            )
         )
 
 
@@ -177,8 +185,18 @@ def _beside(rows: Sequence[tuple[str, dict[str, Estimate]]]) -> Iterator[str]:
         constant = [estimates[name] for name in BASELINES if name in estimates]
         if constant and "chance_agreement" in estimates:
             best = max(constant, key=lambda one: one.value)
-            parts.append(f"{rater} {shown(best)[0]} and {shown(estimates['chance_agreement'])[0]}")
+            parts.append(
+                worded(
+                    "{rater} {best} and {chance_agreement}",
+                    rater=rater,
+                    best=shown(best)[0],
+                    chance_agreement=shown(estimates["chance_agreement"])[0],
+                )
+            )
     if parts:
         by_system = any(BASELINES[1] in estimates for _, estimates in rows)
-        best_of = " (for judges the best for each pair of systems, where that is more)" if by_system else ""
-        yield f"Agreement of the best constant answer{best_of}, and expected by chance: {'; '.join(parts)}."
+        best_of = worded(" (for judges the best for each pair of systems, where that is more)") if by_system else ""
+        yield worded(
+            "Agreement of the best constant answer{best_of}, and expected by chance: {parts}.",
+            best_of=best_of, parts="; ".join(parts),
+        )  # fmt: skip

@@ -8,6 +8,7 @@ from exports import cells, figures, tables
 from exports.plots import forest, theme, value_maps
 from exports.sheets.agreement import agreement
 from exports.words.notes import label_agreement_in_caption
+from plain.wording import worded
 
 NARROW = 0.28  # inches of a column: a value of 8 pt needs them
 SAME = value_maps.Printed(theme.PAPER, "", theme.INK)  # an annotator with himself
@@ -42,13 +43,15 @@ def annotators_figure(report: CalibrationReport, width: float = theme.FULL_PAGE)
     with theme.themed():
         canvas = forest.draw_rows(said, panels, width)
     drawn = tuple(estimate for panel in panels for estimate in panel.column if estimate is not None)
-    who = "each annotator with the others" if len(people) > 2 else "the two annotators"
-    band = "; the grey band is all annotators among themselves" if len(people) > 2 else ""
-    caption = (
-        f"Agreement of {who}, pooled over criteria, with {100 * report.settings.level:g} % intervals that resample "
-        f"whole clusters ({cells.spread(one.n for one in drawn)} pairs of labels, {report.labels.clusters:,} clusters)"
-        f"{band}{forest.undefined(drawn)}{label_agreement_in_caption(report, asked=None)}."
-    )
+    who = worded("each annotator with the others") if len(people) > 2 else worded("the two annotators")
+    band = worded("; the grey band is all annotators among themselves") if len(people) > 2 else ""
+    caption = worded(
+        "Agreement of {who}, pooled over criteria, with {level:g} % intervals that resample whole clusters "
+        "({spread} pairs of labels, {clusters:,} clusters){band}{undefined}{label_agreement_in_caption}.",
+        who=who, level=100 * report.settings.level, spread=cells.spread(one.n for one in drawn),
+        clusters=report.labels.clusters, band=band, undefined=forest.undefined(drawn),
+        label_agreement_in_caption=label_agreement_in_caption(report, asked=None),
+    )  # fmt: skip
     return figures.Figure("annotators", caption, drawn, canvas)
 
 

@@ -14,6 +14,7 @@ from exports.plots.names import fitted, told_apart
 from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, themed
 from exports.sheets.bias import QUESTIONS, Question, answer, effect_of, named, raters_of
 from exports.tables import PEOPLE
+from plain.wording import worded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,12 +63,16 @@ def bias_figure(report: CalibrationReport, width: float = FULL_PAGE) -> figures.
         canvas = _draw(lines, width, height, row)
     biases = [bias for line in lines for panel in line.panels for bias in panel.found.values()]
     rows = [(panel, rater) for line in lines for panel in line.panels for rater in line.raters if rater != PEOPLE]
-    dash = "; a dash: these labels cannot show it" if any(rater not in panel.found for panel, rater in rows) else ""
-    caption = (
-        "Biases looked for, as differences from a rater without them, with "
-        f"{100 * report.settings.level:g} % intervals; filled: found, the interval leaves 0 out; the grey band is what "
-        f"does not matter{dash}."
+    dash = (
+        worded("; a dash: these labels cannot show it")
+        if any(rater not in panel.found for panel, rater in rows)
+        else ""
     )
+    caption = worded(
+        "Biases looked for, as differences from a rater without them, with {level:g} % intervals; filled: "
+        "found, the interval leaves 0 out; the grey band is what does not matter{dash}.",
+        level=100 * report.settings.level, dash=dash,
+    )  # fmt: skip
     return figures.Figure("bias", caption, tuple(effect_of(bias) for bias in biases), canvas)
 
 

@@ -27,6 +27,7 @@ from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, OKABE_ITO, 
 from exports.sheets.passing import WHOLE, system_of
 from exports.tables import AMONG, PEOPLE
 from exports.words.notes import label_agreement_in_caption
+from plain.wording import worded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,13 +73,13 @@ def forest(report: CalibrationReport, width: float = FULL_PAGE, onto: Onto = own
     drawn = tuple(estimate for panel in panels for estimate in panel.column if estimate is not None)
     with themed():
         canvas = draw_rows(names, panels, width, onto)
-    band = "; the grey band is the annotators among themselves" if has_people else ""
-    caption = (
-        "Agreement of each judge with the annotators, pooled over criteria: points with "
-        f"{100 * report.settings.level:g} % intervals that resample whole clusters "
-        f"({report.labels.clusters:,} clusters){band}{undefined(drawn)}"
-        f"{label_agreement_in_caption(report)}."
-    )
+    band = worded("; the grey band is the annotators among themselves") if has_people else ""
+    caption = worded(
+        "Agreement of each judge with the annotators, pooled over criteria: points with {level:g} % intervals "
+        "that resample whole clusters ({clusters:,} clusters){band}{undefined}{label_agreement_in_caption}.",
+        level=100 * report.settings.level, clusters=report.labels.clusters, band=band, undefined=undefined(drawn),
+        label_agreement_in_caption=label_agreement_in_caption(report),
+    )  # fmt: skip
     return Figure("agreement", caption, drawn, canvas)
 
 
@@ -92,8 +93,8 @@ def undefined(drawn: Sequence[Estimate]) -> str:
     """The end of a caption, where a mark lacks its bar or its value."""
     bare = any(math.isnan(estimate.low) and not math.isnan(estimate.value) for estimate in drawn)
     nothing = any(math.isnan(estimate.value) for estimate in drawn)
-    said = ["a point without a bar has no interval"] * bare + ["a dash has no value"] * nothing
-    return f"; {' and '.join(said)} (the table says why)" if said else ""
+    said = [worded("a point without a bar has no interval")] * bare + [worded("a dash has no value")] * nothing
+    return worded("; {said} (the table says why)", said=" and ".join(said)) if said else ""
 
 
 def draw_rows(names: Sequence[str], panels: Sequence[Panel], width: float, onto: Onto = own_canvas) -> Canvas:
@@ -181,11 +182,12 @@ def pass_fail_figure(report: CalibrationReport, width: float = FULL_PAGE) -> Fig
     drawn = tuple(estimate for panel in panels for estimate in panel.column if estimate is not None)
     with themed():
         canvas = draw_rows(names, panels, width)
-    caption = (
+    caption = worded(
         "How often each judge is right about what annotators say passes and about what they say fails, each "
-        f"annotator's label in turn: points with {100 * report.settings.level:g} % intervals over whole clusters "
-        f"({report.labels.clusters:,} clusters){undefined(drawn)}."
-    )
+        "annotator's label in turn: points with {level:g} % intervals over whole clusters ({clusters:,} "
+        "clusters){undefined}.",
+        level=100 * report.settings.level, clusters=report.labels.clusters, undefined=undefined(drawn),
+    )  # fmt: skip
     return Figure("pass_fail", caption, drawn, canvas)
 
 

@@ -13,9 +13,10 @@ from calibration.results import CalibrationReport, Estimate
 from exports.cells import number
 from exports.figures import WIDE, Figure, Onto, own_canvas
 from exports.plots.names import Box, Point, places, told_apart, width_of
-from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, themed
+from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, lettered, themed
 from exports.tables import PEOPLE
 from exports.words.notes import label_agreement_in_caption
+from plain.wording import worded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,19 +102,22 @@ def _ceiling(report: CalibrationReport) -> Estimate | None:
 def _caption(
     report: CalibrationReport, tried: Sequence[Candidate], chosen: str | None, ceiling: Estimate | None
 ) -> str:
-    at_once = " that hold for all judges at once" if len(tried) > 1 else ""
+    at_once = worded(" that hold for all judges at once") if len(tried) > 1 else ""
     parts = [
-        "Agreement of each judge with the annotators and what it costs, with "
-        f"{100 * report.settings.level:g} % intervals{at_once}"
+        worded(
+            "Agreement of each judge with the annotators and what it costs, with {level:g} % intervals{at_once}",
+            level=100 * report.settings.level,
+            at_once=at_once,
+        )
     ]
     if sum(candidate.on_frontier for candidate in tried) > 1:
-        parts.append("the line joins the judges that no other matches in agreement at the same or a lower cost")
+        parts.append(worded("the line joins the judges that no other matches in agreement at the same or a lower cost"))
     if chosen:
-        parts.append("the filled point is the chosen judge")
+        parts.append(worded("the filled point is the chosen judge"))
     if ceiling:
-        parts.append("the grey band is a left-out annotator's agreement with the others")
+        parts.append(worded("the grey band is a left-out annotator's agreement with the others"))
     if any(math.isnan(candidate.agreement.low) for candidate in tried):
-        parts.append("a point without a bar has no interval (the table says why)")
+        parts.append(worded("a point without a bar has no interval (the table says why)"))
     return f"{'; '.join(parts)}{label_agreement_in_caption(report, asked=True)}."
 
 
@@ -144,7 +148,7 @@ def _draw(
     axes = canvas.add_axes((LEFT / width, BELOW / height, plan.wide / width, plan.tall / height))
     axes.set_xlim(0, plan.wide)
     axes.set_ylim(0, plan.tall)
-    axes.set_title("Agreement with the annotators", loc="left", pad=8, color=INK, x=-0.28 / plan.wide)
+    axes.set_title(lettered("Agreement with the annotators"), loc="left", pad=8, color=INK, x=-0.28 / plan.wide)
     taken = [*_scales(axes, plan), *_people(axes, plan, ceiling, beside > 0), *_line(axes, plan, tried)]
     drawn = sorted(tried, key=lambda one: (one.judge != chosen, not one.on_frontier, one.judge))
     points = [(plan.x(candidate), plan.y(candidate.agreement.value)) for candidate in drawn]
@@ -216,7 +220,7 @@ def _scales(axes: Axes, plan: Plan) -> list[Box]:
     axes.set_axisbelow(True)
     costs = _round_costs(plan)
     axes.set_xticks([plan.along(cost) for cost in costs], [_usd(cost) for cost in costs])
-    axes.set_xlabel("USD per 1,000 items", labelpad=3, color=INK_SOFT)
+    axes.set_xlabel(lettered("USD per 1,000 items"), labelpad=3, color=INK_SOFT)
     for there, x, edge, word in (
         (plan.free, APART / 2, APART, "free"),
         (plan.unknown, plan.wide - APART / 2, plan.wide - APART, "unknown"),

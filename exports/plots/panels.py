@@ -16,6 +16,7 @@ from exports.plots.theme import BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, 
 from exports.sheets.alone import alone
 from exports.sheets.confidence import Believed, believed
 from exports.words.grammar import percent
+from plain.wording import worded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,10 +80,17 @@ def _caption_alone(report: CalibrationReport, rows: Sequence[Alone]) -> str:
     allowed, level = percent(report.settings.alone_error), percent(report.settings.level)
     several = f", for all {len(rows)} judges at once" if len(rows) > 1 else ""
     parts = [
-        "Share of labels that differ from the annotators' majority over the share of items that a judge would decide "
-        f"without a person, the surest first; bars end at the one-sided {level} bound{several}",
-        f"the dashed line is the error allowed, {allowed}",
-        "filled points are thresholds up to which that error is shown, the last of them is what the judge may decide",
+        worded(
+            "Share of labels that differ from the annotators' majority over the share of items that a judge would "
+            "decide without a person, the surest first; bars end at the one-sided {level} bound{several}",
+            level=level,
+            several=several,
+        ),
+        worded("the dashed line is the error allowed, {allowed}", allowed=allowed),
+        worded(
+            "filled points are thresholds up to which that error is shown, the last of them is what the judge may "
+            "decide"
+        ),
     ]
     if len(rows) > MOST_PANELS:
         parts.append(f"{MOST_PANELS} of {len(rows)} judges, the table has all")
@@ -142,12 +150,15 @@ def confidence_figure(report: CalibrationReport, width: float = FULL_PAGE) -> Fi
 
 def _caption_confidence(report: CalibrationReport, rows: Sequence[Believed]) -> str:
     parts = [
-        "Share of answers that agree with the annotators at each level of confidence, with "
-        f"{100 * report.settings.level:g} % intervals from whole clusters; on the dashed line a rater is right as "
-        "often as it says, below it less often"
+        worded(
+            "Share of answers that agree with the annotators at each level of confidence, with {level:g} % "
+            "intervals from whole clusters; on the dashed line a rater is right as often as it says, below it less "
+            "often",
+            level=100 * report.settings.level,
+        )
     ]
     if any(curve.told.read == FIFTHS for curve in rows):
-        parts.append("a stated level of 1 to 5 stands at its fifth")
+        parts.append(worded("a stated level of 1 to 5 stands at its fifth"))
     if len(rows) > MOST_PANELS:
         parts.append(f"the first {MOST_PANELS} of {len(rows)} curves, the table has all")
     return f"{'; '.join(parts)}."

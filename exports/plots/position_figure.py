@@ -14,6 +14,7 @@ from exports.figures import WIDE, Figure, names_at_left, room_in_words, tick_tex
 from exports.plots import names, theme
 from exports.sheets.bias import QUESTIONS, answer, raters_of
 from exports.tables import PEOPLE
+from plain.wording import worded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +65,7 @@ def _first(known: Mapping[str, Bias]) -> Panel:
     estimates = {rater: bias.estimate for rater, bias in known.items()}
     bias = next(iter(known.values()))
     biased = frozenset(rater for rater, bias in known.items() if bias.outcome == "found")
-    return Panel("report shown first wins", estimates, bias.null, bias.floor, biased)
+    return Panel(theme.lettered("report shown first wins"), estimates, bias.null, bias.floor, biased)
 
 
 def _caption(report: CalibrationReport, panels: Sequence[Panel], rows: Sequence[str], drawn: Sequence[Estimate]) -> str:
@@ -72,13 +73,20 @@ def _caption(report: CalibrationReport, panels: Sequence[Panel], rows: Sequence[
     bare = any(math.isnan(estimate.low) and not math.isnan(estimate.value) for estimate in drawn)
     dash = any(rater not in panel.found for panel in panels for rater in rows)
     parts = [
-        f"Share of winners that were shown first, half without a position bias{both}, with "
-        f"{100 * report.settings.level:g} % intervals from whole clusters ({spread(one.n for one in drawn)} answers, "
-        f"{spread(one.clusters for one in drawn)} clusters)",
-        "filled: a bias was found",
-        "the grey band is what does not matter",
+        worded(
+            "Share of winners that were shown first, half without a position bias{both}, with {level:g} % "
+            "intervals from whole clusters ({spread} answers, {spread2} clusters)",
+            both=both,
+            level=100 * report.settings.level,
+            spread=spread(one.n for one in drawn),
+            spread2=spread(one.clusters for one in drawn),
+        ),
+        worded("filled: a bias was found"),
+        worded("the grey band is what does not matter"),
     ]
-    parts += ["a point without a bar has no interval"] * bare + ["a dash: these labels cannot show it"] * dash
+    parts += [worded("a point without a bar has no interval")] * bare + [
+        worded("a dash: these labels cannot show it")
+    ] * dash
     return f"{'; '.join(parts)}."
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from calibration.results import CalibrationReport, Estimate
 from exports import cells, figures, tables
 from exports.plots.names import width_of
-from exports.plots.theme import BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, themed
+from exports.plots.theme import BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, lettered, themed
 from exports.sheets.ranking import CORRECTED, WIN_RATE, Placing, by_people, judge_shown, placing
+from plain.wording import worded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,10 +45,10 @@ def ranking_figure(report: CalibrationReport, width: float = FULL_PAGE, judge: s
     if people is None:
         return None
     room = NAME if width > figures.WIDE else NAME / 2
-    named = judge if width_of(judge, TEXT) <= room else "the judge"  # which one, the caption says
+    named = judge if width_of(judge, TEXT) <= room else lettered("the judge")  # which one, the caption says
     ways = (
-        ("people", people, INK_SOFT, PAPER, "s"),
-        (f"{named} alone", placing(report, WIN_RATE, judge), OKABE_ITO[0], PAPER, "o"),
+        (lettered("people"), people, INK_SOFT, PAPER, "s"),
+        (lettered("{named} alone", named=named), placing(report, WIN_RATE, judge), OKABE_ITO[0], PAPER, "o"),
         ("corrected", placing(report, CORRECTED, judge), OKABE_ITO[0], OKABE_ITO[0], "o"),
     )
     series = [Series(said, placing, *look) for said, placing, *look in ways if placing is not None]
@@ -55,15 +56,16 @@ def ranking_figure(report: CalibrationReport, width: float = FULL_PAGE, judge: s
     drawn = tuple(line.placing.estimates[name] for line in series for name in systems if name in line.placing.estimates)
     with themed():
         canvas = _draw(systems, series, width)
-    corrected = f"; corrected: {judge} with the people's labels" if len(series) > 2 else ""
-    alone = f", by {judge} alone" if len(series) > 1 else ""
+    corrected = worded("; corrected: {judge} with the people's labels", judge=judge) if len(series) > 2 else ""
+    alone = worded(", by {judge} alone", judge=judge) if len(series) > 1 else ""
     bare = any(math.isnan(estimate.low) and not math.isnan(estimate.value) for estimate in drawn)
-    dash = "; a mark without a bar has no interval (the table says why)" if bare else ""
-    caption = (
-        f"Win rate of each system by people{alone}{' and corrected' if corrected else ''}, with "
-        f"{100 * report.settings.level:g} % intervals from whole clusters ({report.labels.clusters:,} clusters); "
-        f"a tie is half a win{corrected}{dash}."
-    )
+    dash = worded("; a mark without a bar has no interval (the table says why)") if bare else ""
+    caption = worded(
+        "Win rate of each system by people{alone}{more}, with {level:g} % intervals from whole clusters "
+        "({clusters:,} clusters); a tie is half a win{corrected}{dash}.",
+        alone=alone, more=worded(" and corrected") if corrected else "", level=100 * report.settings.level,
+        clusters=report.labels.clusters, corrected=corrected, dash=dash,
+    )  # fmt: skip
     return figures.Figure("ranking", caption, drawn, canvas)
 
 

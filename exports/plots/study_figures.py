@@ -14,7 +14,8 @@ from calibration.sizing import planning, study_plan
 from calibration.sizing.agreement_so_far import AgreementSoFar
 from exports.cells import DASH, number, shown, spread
 from exports.figures import Figure, names_at_left
-from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, themed
+from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, lettered, themed
+from plain.wording import worded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,11 +61,14 @@ def agreement_steps(so_far: AgreementSoFar, half_width: float, pairs: str, width
         if needed and last.clusters < needed <= most:
             axes.axvline(needed, color=INK_SOFT, lw=0.6, ls=(0, (3, 2)), zorder=1)
             _label(axes, (needed, axes.get_ylim()[1]), f"{needed}: ±{100 * half_width:g} points", above=False)
-    expected = "; dashed, the interval to expect of more" if not math.isnan(so_far.expected(last.clusters)) else ""
-    caption = (
-        f"Share of equal answers of two annotators by number of {pairs}s with two or more of them, in the order handed "
-        f"in, with {100 * so_far.level:g} % intervals from whole clusters{expected}."
+    expected = (
+        worded("; dashed, the interval to expect of more") if not math.isnan(so_far.expected(last.clusters)) else ""
     )
+    caption = worded(
+        "Share of equal answers of two annotators by number of {pairs}s with two or more of them, in the order "
+        "handed in, with {level:g} % intervals from whole clusters{expected}.",
+        pairs=worded(pairs), level=100 * so_far.level, expected=expected,
+    )  # fmt: skip
     return Figure("agreement_so_far", caption, (last,), canvas)
 
 
@@ -109,10 +113,11 @@ def annotators_at_work(annotators: Sequence[AnnotatorQuality], width: float = BE
                 _mark(axes, estimate, y, any(flag.name == name for flag in one.flags))
         names.write(canvas, [0.3 + tall - ROW * (place + 0.5) for place in range(len(rows))])
     drawn = tuple(estimate for _, estimates, _, _, _ in panels for estimate in estimates)
-    caption = (
-        "Agreement with the others; winners taken on the left; answers of an item that are its most frequent one; and "
-        "the change of agreement, beside the others', from the first half of the work to the second. Intervals from "
-        f"whole clusters; filled red: flagged ({spread(row.agreement.n for row in rows)} labels each)."
+    caption = worded(
+        "Agreement with the others; winners taken on the left; answers of an item that are its most frequent "
+        "one; and the change of agreement, beside the others', from the first half of the work to the second. "
+        "Intervals from whole clusters; filled red: flagged ({spread} labels each).",
+        spread=spread(row.agreement.n for row in rows),
     )
     return Figure("annotators_at_work", caption, drawn, canvas)
 
@@ -145,9 +150,9 @@ def speed_by_agreement(annotators: Sequence[AnnotatorQuality], width: float = SE
             axes.plot([annotator.minutes.value], [annotator.agreement.value], "o", ms=5, mec=colour, mew=BAR,
                       mfc=colour if flagged else PAPER, zorder=3)  # fmt: skip
         _name_points(axes, rows[:NAMED] if len(rows) <= NAMED else [annotator for annotator in rows if annotator.flags])
-    caption = (
-        "Active minutes of an item and agreement with the others, one point an annotator, with intervals from whole "
-        "clusters. Filled red: flagged for one of the two."
+    caption = worded(
+        "Active minutes of an item and agreement with the others, one point an annotator, with intervals from "
+        "whole clusters. Filled red: flagged for one of the two."
     )
     return Figure(
         "speed_by_agreement",
@@ -266,11 +271,11 @@ def plan_figure(plan: study_plan.StudyPlan, goals: study_plan.Goals, width: floa
                 f"{needed:,} topics", (needed, goals.half_width), (6, 6), textcoords="offset points", color=INK,
                 size=TEXT, bbox={"boxstyle": "square,pad=.1", "fc": PAPER, "ec": "none"}, zorder=5,
             )  # fmt: skip
-    caption = (
-        f"Half-width of the {100 * goals.level:g} % interval of agreement by number of topics, "
-        f"{plan.design.labels_per_topic:,.4g} labels of each: a line for each ICC, the plan's own in blue; dashed, "
-        "the half-width wanted."
-    )
+    caption = worded(
+        "Half-width of the {level:g} % interval of agreement by number of topics, {labels_per_topic:,.4g} "
+        "labels of each: a line for each ICC, the plan's own in blue; dashed, the half-width wanted.",
+        level=100 * goals.level, labels_per_topic=plan.design.labels_per_topic,
+    )  # fmt: skip
     return Figure("plan", caption, (), canvas)
 
 
@@ -296,13 +301,15 @@ def draw_figure(plan: study_plan.StudyPlan, goals: study_plan.Goals, width: floa
         _frame(axes, found.of)
         axes.set_ylim(0.8 * min(*drawn, goals.half_width), 1.1 * max(*random, goals.half_width))
         axes.axhline(goals.half_width, color=INK, lw=0.8, ls=(0, (3, 2)), zorder=1)
-        for widths, name, colour, dashes in ((random, "at random", INK_SOFT, (0, (1, 1))), (drawn, "drawn", BLUE, "-")):
+        names = lettered("at random"), lettered("drawn")
+        for widths, name, colour, dashes in ((random, names[0], INK_SOFT, (0, (1, 1))), (drawn, names[1], BLUE, "-")):
             axes.plot(topics, widths, color=colour, lw=BAR, ls=dashes, label=name)
         axes.legend(loc="upper right", frameon=False, fontsize=TEXT)
-    caption = (
-        f"Half-width of the {100 * goals.level:g} % interval of agreement by topics that people label, of {found.of:,} "
-        "that judges answer: at random, and drawn where judges' answers say most; dashed, the half-width wanted."
-    )
+    caption = worded(
+        "Half-width of the {level:g} % interval of agreement by topics that people label, of {of:,} that "
+        "judges answer: at random, and drawn where judges' answers say most; dashed, the half-width wanted.",
+        level=100 * goals.level, of=found.of,
+    )  # fmt: skip
     return Figure("draw", caption, (), canvas)
 
 

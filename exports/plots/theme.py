@@ -10,6 +10,7 @@ from threading import RLock
 from typing import Any
 
 from exports.latex.tex_text import script_of
+from plain.wording import speaking, worded
 
 ONE_COLUMN, FULL_PAGE = 3.3, 6.9  # inches
 INK, INK_SOFT, LINE, PAPER, BAND = "#1c1f23", "#5a5f66", "#ddd9d0", "#ffffff", "#e4e1da"
@@ -141,6 +142,15 @@ def cut_to_glyphs() -> Iterator[None]:
         yield
     finally:
         subset.Options = usual
+
+
+def lettered(sentence: str, /, **fields: object) -> str:
+    """The sentence as `worded` says it; in English where no font here has its letters."""
+    told = worded(sentence, **fields)
+    if not boxed([told]):
+        return told
+    with speaking():
+        return worded(sentence, **fields)
 
 
 def boxed(texts: Iterable[str]) -> list[str]:

@@ -16,6 +16,7 @@ from exports.plots.theme import FULL_PAGE, INK, INK_SOFT, OKABE_ITO, PAPER, TEXT
 from exports.sheets.agreement import agreement, by_criterion
 from exports.tables import AMONG
 from exports.words.notes import label_agreement_in_caption
+from plain.wording import worded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -194,10 +195,11 @@ def criteria_map(report: CalibrationReport, width: float = FULL_PAGE) -> Figure 
         if any(math.isnan(estimate.value) for estimate in drawn) or len(drawn) < len(cells)
         else ""
     )
-    caption = (
-        f"Agreement with the annotators on each criterion, darker is more{thin}{dash}; the table has the intervals"
-        f"{label_agreement_in_caption(report)}."
-    )
+    caption = worded(
+        "Agreement with the annotators on each criterion, darker is more{thin}{dash}; the table has the "
+        "intervals{label_agreement_in_caption}.",
+        thin=thin, dash=dash, label_agreement_in_caption=label_agreement_in_caption(report),
+    )  # fmt: skip
     return Figure("criteria", caption, drawn, canvas)
 
 
@@ -239,11 +241,16 @@ def reliability(trusted: reliability_map.ReliabilityMap, width: float = FULL_PAG
     thin = any(math.isnan(cell.gap.low) and not math.isnan(cell.gap.value) for cell in cells if cell)
     empty = any(cell is None or math.isnan(cell.gap.value) for cell in cells)
     parts = [
-        f"Agreement of {trusted.judge} / of a left-out annotator with the same other annotators, in each criterion and "
-        "category of topics",
-        "darker is further behind people",
+        worded(
+            "Agreement of {judge} / of a left-out annotator with the same other annotators, in each criterion and "
+            "category of topics",
+            judge=trusted.judge,
+        ),
+        worded("darker is further behind people"),
     ]
-    parts += ["grey cells have too few clusters for an interval"] * thin + ["a dash has no value"] * empty
+    parts += [worded("grey cells have too few clusters for an interval")] * thin + [
+        worded("a dash has no value")
+    ] * empty
     return Figure("reliability", f"{'; '.join(parts)}.", drawn, canvas)
 
 

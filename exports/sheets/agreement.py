@@ -8,6 +8,7 @@ from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell
 from exports.tables import AMONG, BASELINES, PEOPLE, Column, Table, noted_table, per_thousand
 from exports.words.notes import agreement_key, agreement_title, label_agreement, methods, origin, remarks, unweighted
+from plain.wording import worded
 
 Found = dict[str, Estimate]  # statistic -> estimate
 
@@ -197,13 +198,13 @@ def _people(report: CalibrationReport) -> Iterator[tuple[str, Found]]:
             found.setdefault((estimate.rater, estimate.reference), {})[estimate.statistic] = estimate
     pairs = [(left, right) for left, right in found if right in people]
     for left, right in pairs:
-        yield f"{left} and {right}", found[left, right]
+        yield worded("{left} and {right}", left=left, right=right), found[left, right]
     if len(people) == 2 and not pairs and (people[0], "others") in found:
         yield " and ".join(people), found[people[0], "others"]
     elif len(people) > 2:
         for name in people:
             if (name, "others") in found:
-                yield f"{name} and the others", found[name, "others"]
+                yield worded("{name} and the others", name=name), found[name, "others"]
         if (PEOPLE, "others") in found:
             yield AMONG, found[PEOPLE, "others"]
 

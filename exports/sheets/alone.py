@@ -9,6 +9,7 @@ from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell, number
 from exports.tables import Column, Table, noted_table
 from exports.words.grammar import listed, percent
+from plain.wording import worded
 
 SURE_BY = {
     ANSWERS: "its own answers agree", CONFIDENCE: "its confidence", OTHERS: "other judges agree",
@@ -48,7 +49,7 @@ def alone_table(report: CalibrationReport) -> Table | None:
 
 def sure_by(delegation: Alone) -> str:
     """`its own answers agree, its confidence`."""
-    return ", ".join(SURE_BY[name] for name in delegation.by) or ALIKE
+    return ", ".join(worded(SURE_BY[name]) for name in delegation.by) or worded(ALIKE)
 
 
 def _row(delegation: Alone) -> tuple[Cell, ...]:
@@ -82,7 +83,7 @@ def alone_steps_table(report: CalibrationReport) -> Table | None:
     )
     cells: tuple[tuple[Cell, ...], ...] = tuple(
         (delegation.judge, step.agreement, step.confidence if CONFIDENCE in delegation.by else None, step.share,
-         step.error, step.error.n, step.error.clusters, OUTCOMES[step.outcome])
+         step.error, step.error.n, step.error.clusters, worded(OUTCOMES[step.outcome]))
         for delegation, step in rows
     )  # fmt: skip
     allowed = percent(report.settings.alone_error)
@@ -132,7 +133,7 @@ def _people(rows: Sequence[Alone]) -> Iterator[str]:
 def _nothing(rows: Sequence[Alone]) -> Iterator[str]:
     for delegation in rows:
         if delegation.decided is None:
-            yield f"{delegation.judge} decides nothing: {delegation.reason}."
+            yield worded("{judge} decides nothing: {reason}.", judge=delegation.judge, reason=delegation.reason)
     if any(delegation.topics_needed for delegation in rows):
         yield "Clusters needed: in all, to decide anything, if errors stay as seen."
 

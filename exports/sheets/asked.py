@@ -10,6 +10,7 @@ from calibration.results import CalibrationReport, Estimate, LabelCounts
 from exports import cells, tables
 from exports.words import notes, sentences
 from plain.counting import counted
+from plain.wording import worded
 
 COLUMNS = (
     tables.Column("asked", "A reviewer asks for"),
@@ -36,7 +37,8 @@ def asked_table(report: CalibrationReport) -> tables.Table | None:
     if not judge:
         return None
     rows = tuple(_row(report, *row) for row in _rows(report, judge))
-    return tables.Table("asked", f"What a reviewer asks about {judge}", COLUMNS, rows, (notes.origin(report),))
+    title = worded("What a reviewer asks about {judge}", judge=judge)
+    return tables.Table("asked", title, COLUMNS, rows, (notes.origin(report),))
 
 
 def judge_asked_about(report: CalibrationReport) -> str:

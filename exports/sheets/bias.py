@@ -10,6 +10,7 @@ from calibration.results import CalibrationReport, Estimate
 from calibration.study.bias import Bias
 from calibration.table.verdicts import SYSTEM_PAIR
 from exports import cells, tables
+from plain.wording import worded
 
 OUTCOMES = {"found": "found", "not_found": "not found", "cannot_tell": "cannot tell"}
 NAMED = 6
@@ -112,7 +113,7 @@ def effect_of(bias: Bias) -> Estimate:
     """The estimate minus its value without bias: 0 is none."""
     estimate, null, remarks = bias.estimate, bias.null, bias.estimate.remarks
     if estimate.reason in REASONS and math.isnan(estimate.low) and not math.isnan(estimate.value):
-        remarks = (*remarks[:-1], no_interval(estimate.reason, REASONS[estimate.reason]))
+        remarks = (*remarks[:-1], no_interval(estimate.reason, worded(REASONS[estimate.reason])))
     return replace(
         estimate, value=estimate.value - null, low=estimate.low - null, high=estimate.high - null, remarks=remarks
     )
@@ -123,8 +124,8 @@ def _row(asked: Asked) -> tuple[cells.Cell, ...]:
     detectable = None if math.isnan(bias.detectable) else bias.detectable
     p = None if math.isnan(bias.p) else cells.Probability(bias.p)
     return (
-        asked.title, asked.rater, effect, bias.null, bias.floor, detectable, p, OUTCOMES[bias.outcome], effect.n,
-        effect.clusters,
+        asked.title, asked.rater, effect, bias.null, bias.floor, detectable, p,
+        worded(OUTCOMES[bias.outcome]), effect.n, effect.clusters,
     )  # fmt: skip
 
 
@@ -203,5 +204,5 @@ def _left_out(systems: Sequence[tuple[Asked, bool]], copies: Sequence[Asked]) ->
 
 
 def _words(biases: Sequence[Bias]) -> str:
-    counts = Counter(OUTCOMES[bias.outcome] for bias in biases)
+    counts = Counter(worded(OUTCOMES[bias.outcome]) for bias in biases)
     return ", ".join(f"{count:,} {word}" for word, count in sorted(counts.items(), reverse=True))

@@ -8,6 +8,7 @@ from calibration.confidence import confidence, sureness, vote_agreement
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell, Probability
 from exports.tables import PEOPLE, Column, Table, noted_table
+from plain.wording import worded
 
 NO_MAJORITY = "no majority"
 
@@ -126,7 +127,7 @@ def _levels(curve: Believed) -> Iterator[tuple[Cell, ...]]:
         yield curve.rater, curve.kind, level, claimed, point, point.n, point.clusters
     if curve.told.no_majority:
         share = curve.found["no_majority_share"]
-        yield curve.rater, curve.kind, NO_MAJORITY, None, None, curve.told.no_majority, share.clusters
+        yield curve.rater, curve.kind, worded(NO_MAJORITY), None, None, curve.told.no_majority, share.clusters
 
 
 def _reading(rows: list[Believed]) -> Iterator[str]:
@@ -186,4 +187,8 @@ def votes_table(report: CalibrationReport) -> Table | None:
 def _named(rater: str, reference: str) -> str:
     if rater == vote_agreement.ALL_JUDGES:
         return "all judges together"
-    return f"{rater} among themselves" if reference == sureness.VOTES else f"{rater} with {reference}"
+    return (
+        worded("{rater} among themselves", rater=rater)
+        if reference == sureness.VOTES
+        else worded("{rater} with {reference}", rater=rater, reference=reference)
+    )

@@ -13,6 +13,7 @@ from calibration.study.distance import BY_DISTANCE, KAPPA, said_of
 from exports.cells import Cell, Probability, number
 from exports.tables import Column, Table, noted_table, per_thousand
 from exports.words.notes import agreement_key, agreement_title, is_of_study, label_agreement, usable_differ
+from plain.wording import worded
 
 ADEQUATE = {
     "": "chosen",
@@ -103,9 +104,9 @@ def outcome_words(candidate: Candidate) -> str:
 
 def _reason(candidate: Candidate) -> str:
     if candidate.standing == "ruled_out":
-        return RULED_OUT.get(candidate.reason, candidate.reason)
+        return worded(RULED_OUT.get(candidate.reason, candidate.reason))
     if candidate.standing == "open":
-        return OPEN.get(candidate.reason, candidate.reason)
+        return worded(OPEN.get(candidate.reason, candidate.reason))
     reserved = ", ".join(row.question for row in candidate.reservations)
     return f"{ADEQUATE.get(candidate.reason, 'not chosen')}{f', with reservations ({reserved})' if reserved else ''}"
 
@@ -255,7 +256,7 @@ def card_table(report: CalibrationReport, judge: str) -> Table | None:
         "rows.",
         label_agreement(report, asked=True),
     )
-    return noted_table("card", f"The card of {judge}", CARD_COLUMNS, rows, reading, report)
+    return noted_table("card", worded("The card of {judge}", judge=judge), CARD_COLUMNS, rows, reading, report)
 
 
 OUTCOMES = {"better": "agrees more", "worse": "agrees less", "cannot_tell": "cannot tell"}
@@ -285,7 +286,7 @@ def comparisons_table(report: CalibrationReport) -> Table | None:
     for pair in pairs:
         estimate = estimates[pair.judge, pair.other]
         p = None if math.isnan(pair.p_holm) else Probability(pair.p_holm)
-        outcome = OUTCOMES[pair.outcome]
+        outcome = worded(OUTCOMES[pair.outcome])
         rows.append((pair.judge, pair.other, estimate, p, outcome, pair.shared, estimate.n, estimate.clusters))
     holm = f", by Holm over {len(pairs)} pairs" if len(pairs) > 1 else ""
     reading = (

@@ -8,6 +8,7 @@ from calibration.results import CalibrationReport, Estimate
 from calibration.table.verdicts import SYSTEM_PAIR
 from exports.cells import Cell, shown, spread
 from exports.tables import PEOPLE, Column, Table, noted_table
+from plain.wording import worded
 
 WIN_RATE, CORRECTED, STRENGTH = "win_rate", "judge_corrected_win_rate", "bradley_terry"
 
@@ -36,8 +37,8 @@ def ranking_table(report: CalibrationReport, judge: str = "") -> Table | None:
     cells: list[list[Cell]] = [[name] for name in by_people(people)]
     parts = (
         ("people", "Win rate by people", "people", people),
-        ("judge", f"Win rate by {judge} alone", "judge", alone),
-        ("corrected", f"{judge}, corrected by people", "corr", corrected),
+        ("judge", worded("Win rate by {judge} alone", judge=judge), "judge", alone),
+        ("corrected", worded("{judge}, corrected by people", judge=judge), "corr", corrected),
         ("strength", "Bradley–Terry strength by people", "BT", strength),
     )
     for key, title, symbol, found in parts:
@@ -50,10 +51,12 @@ def ranking_table(report: CalibrationReport, judge: str = "") -> Table | None:
             row.append(found.estimates.get(str(row[0])))
             row += [_rank(found.ranks.get(str(row[0]), math.nan))] * ranked
     rows = tuple(map(tuple, cells))
+    judge_alone, judge_corrected = worded("{judge} alone", judge=judge), worded("{judge} corrected", judge=judge)
+    named = ((worded("people"), people), (judge_alone, alone), (judge_corrected, corrected))
     reading = (
         *_reading(judge, alone, corrected),
-        *_counts((("people", people), (f"{judge} alone", alone), (f"{judge} corrected", corrected))),
-        *_firmness((("people", people), (f"{judge} alone", alone), (f"{judge} corrected", corrected))),
+        *_counts(named),
+        *_firmness(named),
         *_taus(report),
     )
     return noted_table("ranking", "Which system is best", columns, rows, reading, report)
@@ -102,8 +105,11 @@ def _reading(judge: str, alone: Placing | None, corrected: Placing | None) -> It
     yield "Win rate: mean over clusters of won comparisons with the other systems; a tie is half a win for each."
     if alone is not None and corrected is not None:
         yield (
-            f"Alone: what {judge} says, with its biases. Corrected: what people would say of everything {judge} has "
-            "judged, from its answers and their labels together (prediction-powered, on cluster means)."
+            worded(
+                "Alone: what {judge} says, with its biases. Corrected: what people would say of everything {judge} has "
+                "judged, from its answers and their labels together (prediction-powered, on cluster means).",
+                judge=judge,
+            )
         )
 
 

@@ -16,6 +16,7 @@ from calibration.totals.system_differences import SystemDifference, system_diffe
 from exports.cells import Cell, Probability
 from exports.sheets.ranking import WIN_RATE, by_people, judge_shown, placing
 from exports.tables import PEOPLE, Column, Table, noted_table
+from plain.wording import worded
 
 PAIR_WIN_RATE = "pair_win_rate"
 Won = Mapping[tuple[str, str], Estimate]  # (system, other) -> share won by the system, both ways round
@@ -38,7 +39,10 @@ def system_pairs_table(report: CalibrationReport, judge: str = "") -> Table | No
     columns = [Column("system", "System"), Column("other", "Other system")]
     columns += [Column("people", "Wins by people", "people"), Column("n", "n"), Column("clusters", "Clusters", "C")]
     if by["judge"]:
-        columns += [Column("judge", f"Wins by {judge}", "judge"), Column("judge_n", "n of the judge", "n judge")]
+        columns += [
+            Column("judge", worded("Wins by {judge}", judge=judge), "judge"),
+            Column("judge_n", "n of the judge", "n judge"),
+        ]
     rows: list[tuple[Cell, ...]] = []
     for pair in pairs:
         people, other = by["people"].get(pair), by["judge"].get(pair)

@@ -14,6 +14,7 @@ from calibration.systems.topic_scores import WINS, TopicScores, scores_by_catego
 from exports.cells import Cell, Probability, number
 from exports.tables import Column, Table, noted_table
 from exports.words.notes import origin
+from plain.wording import worded
 
 NAMED = 5  # categories in a note; of more, their number
 
@@ -83,7 +84,7 @@ def category_scores_table(scores: TopicScores, report: CalibrationReport) -> Tab
         Column("category", "Category"),
         Column("topics", "Topics", "N"),
         Column("all", "All systems", "all"),
-        *(Column(f"system: {name}", name) for name in systems),
+        *(Column(worded("system: {name}", name=name), name) for name in systems),
     )
     rows: list[tuple[Cell, ...]] = [(name, row[0].clusters, *row) for name, row in found.items()]
     left = [name for name, kept in zip(scores.systems, scores.compared, strict=True) if not kept]

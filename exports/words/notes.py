@@ -8,6 +8,7 @@ from calibration.agreement.catalogue import HEADLINE
 from calibration.remarks import brief
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell
+from plain.wording import worded
 
 TIE_RULES = {
     "three_class": "a tie is a label like another",
@@ -48,16 +49,23 @@ def label_agreement(report: CalibrationReport, rule: str = "", *, asked: bool | 
     A third where `usable_differ`. `asked`: it counts every answer asked for, as the choice does; None: of people alone.
     """
     rule = rule or report.settings.ties
-    said = f"Ties: {TIE_RULES[rule]}." if knows_ties(report) else "These labels know no tie."
+    said = (
+        worded("Ties: {tie_rules}.", tie_rules=worded(TIE_RULES[rule]))
+        if knows_ties(report)
+        else worded("These labels know no tie.")
+    )
     over = f" {_over(asked)}." if asked is not None and usable_differ(report) else ""
     if asked and (near := _nearness(report)):
-        return f"Agreement is {near}, not the share of equal ones.{over}"
-    return f"Agreement is label agreement, the share of equal labels, not of orders of reports. {said}{over}"
+        return worded("Agreement is {near}, not the share of equal ones.{over}", near=near, over=over)
+    return worded(
+        "Agreement is label agreement, the share of equal labels, not of orders of reports. {said}{over}",
+        said=said, over=over,
+    )  # fmt: skip
 
 
 def label_agreement_in_caption(report: CalibrationReport, *, asked: bool | None = False) -> str:
     """The same as the last part of a caption's one sentence."""
-    said = TIE_RULES[report.settings.ties] if knows_ties(report) else "these labels know no tie"
+    said = worded(TIE_RULES[report.settings.ties]) if knows_ties(report) else "these labels know no tie"
     over = f"; {_over(asked)[0].lower()}{_over(asked)[1:]}" if asked is not None and usable_differ(report) else ""
     if asked and (near := _nearness(report)):
         return f"; agreement is {near}{over}"
@@ -72,7 +80,7 @@ def _nearness(report: CalibrationReport) -> str:
 def unweighted(report: CalibrationReport, columns: Iterable[str]) -> Iterator[str]:
     """That the κ of a column counts equal scores alone, where the choice counts near ones."""
     if _nearness(report) and "cohen_kappa" in columns:
-        yield "Cohen's κ is unweighted: like agreement here it counts equal scores alone."
+        yield worded("Cohen's κ is unweighted: like agreement here it counts equal scores alone.")
 
 
 def usable_differ(report: CalibrationReport) -> bool:
@@ -88,8 +96,8 @@ def agreement_title(report: CalibrationReport, title: str, *, asked: bool = Fals
 
 def _over(asked: bool) -> str:
     if asked:
-        return "Over all answers asked for, an unusable one counted as disagreement"
-    return "Over usable answers; the choice of a judge counts an unusable one as disagreement"
+        return worded("Over all answers asked for, an unusable one counted as disagreement")
+    return worded("Over usable answers; the choice of a judge counts an unusable one as disagreement")
 
 
 def knows_ties(report: CalibrationReport) -> bool:
@@ -102,14 +110,19 @@ def methods(used: Sequence[Estimate], report: CalibrationReport) -> Iterator[str
     methods = list(dict.fromkeys(estimate.method for estimate in used if estimate.method != "none"))
     if not methods:
         return
-    text = "; ".join(METHODS.get(method, method) for method in methods)
+    text = "; ".join(worded(METHODS.get(method, method)) for method in methods)
     drawn = (
-        f"; B = {settings.resamples:,}, seed {settings.seed}" if any("bootstrap" in name for name in methods) else ""
+        worded("; B = {resamples:,}, seed {seed}", resamples=settings.resamples, seed=settings.seed)
+        if any("bootstrap" in name for name in methods)
+        else ""
     )
     others = "two_way_t" in methods  # intervals that speak of other annotators as well
-    fixed = "" if others else ", this panel of annotators fixed"
-    whole = f"whole {report.labels.cluster}s{fixed}"
-    yield f"Brackets: {100 * settings.level:g} % intervals over {whole} ({text}{drawn})."
+    fixed = "" if others else worded(", this panel of annotators fixed")
+    whole = worded("whole {cluster}s{fixed}", cluster=worded(report.labels.cluster), fixed=fixed)
+    yield worded(
+        "Brackets: {level:g} % intervals over {whole} ({text}{drawn}).",
+        level=100 * settings.level, whole=whole, text=text, drawn=drawn,
+    )  # fmt: skip
 
 
 def remarks(titles: Sequence[str], cells: Sequence[tuple[Cell, ...]], names: int = 1) -> Iterator[str]:
@@ -120,7 +133,7 @@ def remarks(titles: Sequence[str], cells: Sequence[tuple[Cell, ...]], names: int
         for title, cell in zip(titles, row, strict=True):
             asked[title] = asked.get(title, 0) + isinstance(cell, Estimate)
             if isinstance(cell, Estimate) and math.isnan(cell.low):
-                what = "No value (–)" if math.isnan(cell.value) else "No interval [–]"
+                what = worded("No value (–)") if math.isnan(cell.value) else worded("No interval [–]")
                 reason = brief(cell.lack) if cell.lack else ""
                 reasons.setdefault((what, reason), []).append((title, " of ".join(map(str, row[:names]))))
     for (what, reason), places in reasons.items():
@@ -130,10 +143,12 @@ def remarks(titles: Sequence[str], cells: Sequence[tuple[Cell, ...]], names: int
 def _places(places: Sequence[tuple[str, str]], asked: Mapping[str, int]) -> str:
     """Each place by name where they are few; where they are many, how many of each column's."""
     if len(places) <= MANY_PLACES:
-        return ", ".join(f"{title} of {row}" for title, row in places)
+        return ", ".join(worded("{title} of {row}", title=title, row=row) for title, row in places)
     counts = Counter(title for title, _ in places)
     return ", ".join(
-        f"{title} in every row" if count == asked[title] else f"{title} in {count} of {asked[title]} rows"
+        worded("{title} in every row", title=title)
+        if count == asked[title]
+        else worded("{title} in {count} of {asked} rows", title=title, count=count, asked=asked[title])
         for title, count in counts.items()
     )
 
@@ -146,10 +161,11 @@ def is_of_study(report: CalibrationReport) -> bool:
 def origin(report: CalibrationReport) -> str:
     """From which labels the numbers are, and from which plan where a study kept one."""
     labels = report.labels
-    plan = f"; plan root {report.plan_root[:12]}" if report.plan_root else ""
-    made_up = "Simulated answers, of made-up people and judges. " if report.is_simulated else ""
-    return (
-        f"{made_up}Data: {labels.rows:,} rows, {labels.items:,} items, {labels.clusters:,} clusters "
-        f"({labels.cluster}s); "
-        f"sha256 {labels.verdicts_sha256[:12]}{plan}."
-    )
+    plan = worded("; plan root {plan_root}", plan_root=report.plan_root[:12]) if report.plan_root else ""
+    made_up = worded("Simulated answers, of made-up people and judges. ") if report.is_simulated else ""
+    return worded(
+        "{made_up}Data: {rows:,} rows, {items:,} items, {clusters:,} clusters ({cluster}s); sha256 "
+        "{verdicts_sha256}{plan}.",
+        made_up=made_up, rows=labels.rows, items=labels.items, clusters=labels.clusters, cluster=worded(labels.cluster),
+        verdicts_sha256=labels.verdicts_sha256[:12], plan=plan,
+    )  # fmt: skip

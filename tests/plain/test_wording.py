@@ -71,11 +71,18 @@ def asked() -> Iterator[tuple[Path, str, str, set[str]]]:
         known = constants(tree)
         for node in ast.walk(tree):
             name = called(node)
-            if not isinstance(node, ast.Call) or name not in ("worded", "worded_of", "several", "table", "_page"):
+            if not isinstance(node, ast.Call) or name not in (
+                "worded",
+                "lettered",
+                "worded_of",
+                "several",
+                "table",
+                "_page",
+            ):
                 continue
             fields = {word.arg for word in node.keywords if word.arg} | ({"n"} if name == "worded_of" else set())
             heads = node.args[1].elts if name == "table" and isinstance(node.args[1], ast.Tuple) else []
-            first = {"worded": node.args[:1], "worded_of": node.args[1:3], "several": node.args[1:2],
+            first = {"worded": node.args[:1], "lettered": node.args[:1], "worded_of": node.args[1:3], "several": node.args[1:2],
                      "table": [node.args[0], *heads], "_page": node.args[:1]}[name]  # fmt: skip
             for argument in first:
                 whose = argument.value if isinstance(argument, ast.Subscript) else argument

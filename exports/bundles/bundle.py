@@ -25,7 +25,7 @@ ABOUT, SUMS, INPUTS, FACTS, LABELS, HISTORY, PLAN, PRINTED = (
     "report",
 )  # fmt: skip
 NEEDED = (
-    "fonttools", "jinja2", "markdown-it-py", "markupsafe", "matplotlib", "numpy", "pandas", "pyarrow",
+    "babel", "fonttools", "jinja2", "markdown-it-py", "markupsafe", "matplotlib", "numpy", "pandas", "pyarrow",
     "scikit-learn", "scipy", "threadpoolctl",
 )  # fmt: skip
 CODE = ("plain", "calibration", "exports")

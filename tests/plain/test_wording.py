@@ -81,9 +81,13 @@ def asked() -> Iterator[tuple[Path, str, str, set[str]]]:
             ):
                 continue
             fields = {word.arg for word in node.keywords if word.arg} | ({"n"} if name == "worded_of" else set())
-            heads = node.args[1].elts if name == "table" and isinstance(node.args[1], ast.Tuple) else []
+            heads = (
+                node.args[1].elts
+                if name == "table" and len(node.args) > 1 and isinstance(node.args[1], ast.Tuple)
+                else []
+            )
             first = {"worded": node.args[:1], "lettered": node.args[:1], "worded_of": node.args[1:3], "several": node.args[1:2],
-                     "table": [node.args[0], *heads], "_page": node.args[:1]}[name]  # fmt: skip
+                     "table": [*node.args[:1], *heads], "_page": node.args[:1], "_button": node.args[:1]}[name]  # fmt: skip
             for argument in first:
                 whose = argument.value if isinstance(argument, ast.Subscript) else argument
                 keys = [*texts(argument), *(known.get(whose.id, []) if isinstance(whose, ast.Name) else [])]

@@ -12,7 +12,7 @@ from app.files.people_files import rows_csv
 from app.screens import look, report_page
 from db import kept_backups, types
 from db.connect import reading
-from plain.wording import several
+from plain.wording import several, worded
 
 MOST = 2_000  # acts on the page
 HOUR = timedelta(hours=1)
@@ -31,23 +31,25 @@ def show(principal: principals.Principal, cookie: str) -> None:
         study = principals.study_for(session, principal, "admin")
         report_page.study_head(study)
         name, acts = study.name, audit_trail.list_acts(session, principal, MOST + 1)
-    more = f"the newest {MOST:,} acts" if len(acts) > MOST else several(len(acts), "act")
+    more = worded("the newest {most:,} acts", most=MOST) if len(acts) > MOST else several(len(acts), "act")
     report_page.answer(
-        f"{more[0].upper()}{more[1:]} on this study.",
-        "People by their pseudonyms; calipers is the command line, or what follows by itself. Raters' own work is left "
-        "out. Nothing here can be changed or deleted.",
+        worded("{more}{more2} on this study.", more=more[0].upper(), more2=more[1:]),
+        worded(
+            "People by their pseudonyms; calipers is the command line, or what follows by itself. Raters' own work "
+            "is left out. Nothing here can be changed or deleted."
+        ),
     )
     told, is_late = backups_told(settings.settings(), types.now())
     report_page.section(f'<p class="{"c-amber" if is_late else "c-soft"}">{escape(told)}</p>')
     st.download_button(
-        "Download all of them",
+        worded("Download all of them"),
         lambda: _file(cookie, principal.study_id),
         f"{name}-audit.csv",
         "text/csv",
         on_click="ignore",
         key="audit_file",
     )
-    shown = look.paged(acts[:MOST], lambda act: f"{act.who} {act.what} {act.facts}", "audit", "Find an act")
+    shown = look.paged(acts[:MOST], lambda act: f"{act.who} {act.what} {act.facts}", "audit", worded("Find an act"))
     rows = [
         (look.local_time(act.at), escape(act.who), escape(act.what.replace("_", " ")), escape(act.facts))
         for act in shown

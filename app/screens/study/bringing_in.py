@@ -16,6 +16,7 @@ from annotation.importing import bringing_in, layouts
 from annotation.people.principals import Principal
 from app.screens import look, report_page
 from app.settings import database
+from plain.wording import worded
 
 FOLDER, FILE = "A folder", "A .zip or a table"
 GAPS = {
@@ -30,37 +31,39 @@ def show(principal: Principal) -> None:
     """The upload, what may be missing, and what became of the last one."""
     tries = st.session_state.get(TRIES, 0)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        kind = st.segmented_control("They are", [FOLDER, FILE], default=FOLDER, key="reports_kind", required=True)
+        kind = st.segmented_control(
+            worded("They are"), [FOLDER, FILE], default=FOLDER, key="reports_kind", required=True, format_func=worded
+        )
         layout = st.selectbox(
-            "Layout", [layouts.AUTO, *layouts.LAYOUTS], format_func=_layout, key="reports_layout", width=280
+            worded("Layout"), [layouts.AUTO, *layouts.LAYOUTS], format_func=_layout, key="reports_layout", width=280
         )
         columns = "" if kind == FOLDER else st.text_input(
-            "Columns of a table, where they have other names", key="reports_columns", width=360,
+            worded("Columns of a table, where they have other names"), key="reports_columns", width=360,
             placeholder="topic=id,system=model,text=response",
         )  # fmt: skip
     given = st.file_uploader(
-        "Reports: one folder for each system, with one file for each topic" if kind == FOLDER
-        else "Reports: a .zip of the folder, or a table with a report a row",
+        worded("Reports: one folder for each system, with one file for each topic") if kind == FOLDER
+        else worded("Reports: a .zip of the folder, or a table with a report a row"),
         accept_multiple_files="directory" if kind == FOLDER else True,
         type=None if kind == FOLDER else ["zip", *(suffix.removeprefix(".") for suffix in rows.SUFFIXES)],
         key=f"reports_{kind}_{tries}",
     )  # fmt: skip
     with st.container(gap="xxsmall"):
-        allowed = {name: st.checkbox(label, key=f"reports_{name}") for name, label in GAPS.items()}
-    if st.button("Bring them in", key="reports_in", type="primary", disabled=not given):
+        allowed = {name: st.checkbox(worded(label), key=f"reports_{name}") for name, label in GAPS.items()}
+    if st.button(worded("Bring them in"), key="reports_in", type="primary", disabled=not given):
         st.session_state[TOLD] = _tried(principal, given, layout, columns, allowed)
         if st.session_state[TOLD][0]:
             st.session_state[TRIES] = tries + 1  # another upload, which is empty
             st.rerun()
     came_in, lines = st.session_state.get(TOLD, (True, []))
     if not came_in:
-        report_page.section(told_html(f"Nothing came in. {len(lines)} to mend:", lines))
+        report_page.section(told_html(worded("Nothing came in. {lines} to mend:", lines=len(lines)), lines))
 
 
 def told() -> str:
     """What came in by the last upload, as HTML; empty where none did."""
     came_in, lines = st.session_state.get(TOLD, (False, []))
-    return told_html("They came in.", lines) if came_in else ""
+    return told_html(worded("They came in."), lines) if came_in else ""
 
 
 def told_html(head: str, lines: Sequence[str]) -> str:
@@ -73,7 +76,7 @@ def _line(text: str) -> str:
 
 
 def _layout(name: str) -> str:
-    return "told by what is there" if name == layouts.AUTO else name
+    return worded("told by what is there") if name == layouts.AUTO else name
 
 
 def _tried(
@@ -92,12 +95,12 @@ def _tried(
 def _brought_in(
     principal: Principal, given: Sequence[UploadedFile], made: Path, layout: str, asked: bringing_in.Asked
 ) -> list[str]:
-    bar = st.progress(0.0, "Reading")
+    bar = st.progress(0.0, worded("Reading"))
     try:
         found, name = bringing_in.find(_stored(given, made), layout), given[0].name.split("/")[0]
         came_in = bringing_in.bring_in(
             database(), principal, bringing_in.read(found, asked), found.layout, asked, source=name,
-            progress=partial(look.advance, bar, "Preparing reports"), folder=found.folder,
+            progress=partial(look.advance, bar, worded("Preparing reports")), folder=found.folder,
         )  # fmt: skip
         return came_in.lines()
     finally:
@@ -113,7 +116,7 @@ def _stored(given: Sequence[UploadedFile], made: Path) -> Path:
             archives.unpack(packed, made / "files")
         except errors.ImportingError as error:
             raise errors.ImportingError(
-                f"{given[0].name}: cannot be unpacked ({error}); pack the folder anew"
+                worded("{name}: cannot be unpacked ({error}); pack the folder anew", name=given[0].name, error=error)
             ) from None
         return archives.top_of(made / "files")
     archives.write_named([(file.name, file.getvalue()) for file in given], made / "files")
@@ -127,7 +130,7 @@ def _stored(given: Sequence[UploadedFile], made: Path) -> Path:
 def in_words(problem: str, made: str) -> str:
     """A problem as the page tells it: without the folder of the upload, and with its controls for the options."""
     for name, label in GAPS.items():
-        problem = problem.replace(f"pass --{name.replace('_', '-')}", f"tick “{label}”")
+        problem = problem.replace(f"pass --{name.replace('_', '-')}", f"tick “{worded(label)}”")
     problem = problem.replace("pass --layout with one of", "choose its layout above:")
     for folder in (f"{made}/files/", f"{made}/files", f"{made}/"):
         problem = problem.replace(folder, "")

@@ -18,6 +18,7 @@ from app.screens import look, report_page, waiting
 from app.screens.study import people
 from app.settings import database, settings
 from db import connect
+from plain.wording import worded
 
 LINK = "crowd_link"  # (platform, address) made just now: it can be shown only once
 FOUND = "crowd_found"  # (platform, submissions, reward, number of the one it replaces, settlement)
@@ -50,32 +51,34 @@ def show(principal: principals.Principal, cookie: str) -> None:
     kept = waiting.computed("crowd", principal, version, doing="Adding up who came")
     came: list[settling.CrowdPerson] = kept.value if kept else []
     report_page.answer(
-        sentence(came) if kept else "Who came is being added up.",
-        "One link lets in many, whom their platform tells apart. Only a hash of each one's id is kept.",
+        sentence(came) if kept else worded("Who came is being added up."),
+        worded("One link lets in many, whom their platform tells apart. Only a hash of each one's id is kept."),
     )
-    report_page.section(f"<h2>Links</h2>{links_table(doors)}")
+    report_page.section(f"<h2>{worded('Links')}</h2>{links_table(doors)}")
     _make_link(whose)
     people.withdraw_open_link(whose, doors)
     if came:
-        report_page.section("<h2>Who came</h2>")
-        shown = look.paged(came, lambda one: f"{one.pseudonym} {one.platform} {ended(one)}", "crowd", "Find somebody")
+        report_page.section(f"<h2>{worded('Who came')}</h2>")
+        shown = look.paged(
+            came, lambda one: f"{one.pseudonym} {one.platform} {ended(one)}", "crowd", worded("Find somebody")
+        )
         report_page.section(came_table(shown, currency))
-    report_page.section(f"<h2>What the platform is to pay</h2>{earlier_table(earlier, currency)}")
+    report_page.section(f"<h2>{worded('What the platform is to pay')}</h2>{earlier_table(earlier, currency)}")
     _settle(whose, sorted({door.platform for door in doors if door.platform}), currency, len(earlier))
 
 
 def sentence(came: Sequence[settling.CrowdPerson]) -> str:
     """How many came, and how they ended."""
     if not came:
-        return "Nobody has come from a crowd platform yet."
+        return worded("Nobody has come from a crowd platform yet.")
     counts = Counter(map(ended, came))
     told = ", ".join(f"{n} {end}" for end, n in counts.most_common())
-    return f"{len(came)} came from a crowd platform: {told}."
+    return worded("{came} came from a crowd platform: {told}.", came=len(came), told=told)
 
 
 def ended(one: settling.CrowdPerson) -> str:
     """How somebody's visit ended, in words."""
-    return (one.end or "not at an end").replace("_", " ")
+    return (one.end or worded("not at an end")).replace("_", " ")
 
 
 def links_table(doors: Sequence[links.OpenLinkLine]) -> str:
@@ -84,18 +87,28 @@ def links_table(doors: Sequence[links.OpenLinkLine]) -> str:
     rows = [
         (
             f"{door.id}", door.platform or NO_PLATFORM,
-            escape(", ".join(end.replace("_", " ") for end in door.back)) or "by a code", door.state, f"{door.taken}",
-            "–" if door.places is None else f"{door.places}", "no limit" if door.quota is None else f"{door.quota}",
-            f"{door.expires_at:%Y-%m-%d}",
+            escape(", ".join(end.replace("_", " ") for end in door.back)) or worded("by a code"),
+            worded(door.state), f"{door.taken}",
+            "–" if door.places is None else f"{door.places}",
+            worded("no limit") if door.quota is None else f"{door.quota}", f"{door.expires_at:%Y-%m-%d}",
         )
         for door in doors
     ]  # fmt: skip
-    return look.table("Links", heads, rows, "w-crowd") if rows else '<p class="c-soft">There is none yet.</p>'
+    none = f'<p class="c-soft">{worded("There is none yet.")}</p>'
+    return look.table("Links", heads, rows, "w-crowd") if rows else none
 
 
 def came_table(came: Sequence[settling.CrowdPerson], currency: str) -> str:
     """Everybody by pseudonym; due is what their active time is worth."""
-    heads = ("Who", "Platform", "Ended", "Handed in", "Active min", f"Due, {currency}", "Bonus so far")
+    heads = (
+        "Who",
+        "Platform",
+        "Ended",
+        "Handed in",
+        "Active min",
+        worded("Due, {currency}", currency=currency),
+        "Bonus so far",
+    )
     rows = [
         (
             one.pseudonym, one.platform or NO_PLATFORM, ended(one), f"{one.handed_in}", f"{60 * one.active_h:.1f}",
@@ -108,7 +121,7 @@ def came_table(came: Sequence[settling.CrowdPerson], currency: str) -> str:
 
 def earlier_table(earlier: Sequence[settling.Settled], currency: str) -> str:
     """Empty where nothing was settled."""
-    heads = ("Settlement", "When", "State", "Approved", f"Reward, {currency}", "Bonuses")
+    heads = ("Settlement", "When", "State", "Approved", worded("Reward, {currency}", currency=currency), "Bonuses")
     rows = [
         (
             f"{one.number}", look.local_time(one.at), "replaced" if one.is_void else "counts", f"{one.approved}",
@@ -121,20 +134,24 @@ def earlier_table(earlier: Sequence[settling.Settled], currency: str) -> str:
 
 def _make_link(whose: people.Whose) -> None:
     with people.row():
-        platform = st.selectbox("Platform", [*platforms.PLATFORMS, NO_PLATFORM], key="crowd_platform", width=180)
+        platform = st.selectbox(
+            worded("Platform"), [*platforms.PLATFORMS, NO_PLATFORM], key="crowd_platform", width=180
+        )
         name = "" if platform == NO_PLATFORM else platform
-        places = st.number_input("Places", 1, None, 50, key="places", width=150)
-        quota = st.number_input("Items each", 1, None, None, key="link_quota", placeholder="no limit", width=150)
+        places = st.number_input(worded("Places"), 1, None, 50, key="places", width=150)
+        quota = st.number_input(
+            worded("Items each"), 1, None, None, key="link_quota", placeholder=worded("no limit"), width=150
+        )
     back = {}
     if name and platforms.platform_named(name).hosts:
-        given = "Code" if platforms.platform_named(name).address else "Address"
+        given = worded("Code") if platforms.platform_named(name).address else worded("Address")
         report_page.section(
             f'<p class="c-soft">{given} that {name} wants each of them back with; without one they read a code of '
             "their own, to be typed in there.</p>"
         )
         with people.row():
             back = {end: st.text_input(told, key=f"crowd_{end}", width=230) for end, told in ENDS.items()}
-    if st.button("Make the link", key="people_open_link"):
+    if st.button(worded("Make the link"), key="people_open_link"):
         try:
             with connect.transaction(database()) as session:
                 token = links.open_link(session, whose(session), places, quota, name, back)
@@ -145,7 +162,7 @@ def _make_link(whose: people.Whose) -> None:
             st.rerun()
     if LINK in st.session_state:
         report_page.section(paste_html(*st.session_state[LINK]))
-        st.button("I have it", key="crowd_link_done", on_click=st.session_state.pop, args=(LINK, None))
+        st.button(worded("I have it"), key="crowd_link_done", on_click=st.session_state.pop, args=(LINK, None))
 
 
 def paste_html(name: str, link: str) -> str:
@@ -154,29 +171,46 @@ def paste_html(name: str, link: str) -> str:
     cells = {field: f"<code>{said}</code>" if escape(link) in said else said for field, said in told.items()}
     rows = "".join(f'<tr><th scope="row">{escape(field)}</th><td>{cell}</td></tr>' for field, cell in cells.items())
     return (
-        f'<p class="c-amber">Copy this into {escape(name or "the platform")} now: the link is shown once, and only its '
-        f'hash is kept.</p><div class="c-scroll"><table class="w-paste">{rows}</table></div>'
+        '<p class="c-amber">'
+        + worded(
+            "Copy this into {name} now: the link is shown once, and only its hash is kept.",
+            name=escape(name or worded("the platform")),
+        )
+        + f'</p><div class="c-scroll"><table class="w-paste">{rows}</table></div>'
     )
 
 
 def _settle(whose: people.Whose, named: Sequence[str], currency: str, earlier: int) -> None:
     """A look at what would be paid, and only then the same noted, with its files."""
     report_page.section(
-        '<p class="c-soft">Give the list of submissions as the platform exports it. Who is done here and waits there '
-        "is approved, a bonus brings each reward to the worth of active time, and whoever does not add up is named for "
-        "you to look at. Nobody is rejected.</p>"
+        '<p class="c-soft">'
+        + worded(
+            "Give the list of submissions as the platform exports it. Who is done here and waits there is "
+            "approved, a bonus brings each reward to the worth of active time, and whoever does not add up is "
+            "named for you to look at. Nobody is rejected."
+        )
+        + "</p>"
     )
     with people.row():
-        platform = st.selectbox("Its list is of", named or [*platforms.PLATFORMS], key="crowd_list_of", width=180)
+        platform = st.selectbox(
+            worded("Its list is of"), named or [*platforms.PLATFORMS], key="crowd_list_of", width=180
+        )
         reward = st.number_input(
-            f"It pays each, {currency}", 0.0, None, 0.0, 0.01, "%.2f", key="crowd_reward", width=150
+            worded("It pays each, {currency}", currency=currency),
+            0.0,
+            None,
+            0.0,
+            0.01,
+            "%.2f",
+            key="crowd_reward",
+            width=150,
         )
         instead = st.selectbox(
-            "In place of settlement", [None, *range(1, earlier + 1)], key="crowd_instead", width=200,
-            format_func=lambda number: "none" if number is None else f"{number}, which was not paid",
+            worded("In place of settlement"), [None, *range(1, earlier + 1)], key="crowd_instead", width=200,
+            format_func=lambda at: worded("{number}, which was not paid", number=at) if at else worded("none"),
         )  # fmt: skip
-    listed = st.file_uploader("Its list, a CSV file", type=["csv"], key="crowd_list")
-    if st.button("Show what would be paid", key="crowd_look", disabled=not listed or reward is None) and listed:
+    listed = st.file_uploader(worded("Its list, a CSV file"), type=["csv"], key="crowd_list")
+    if st.button(worded("Show what would be paid"), key="crowd_look", disabled=not listed or reward is None) and listed:
         st.session_state.pop(FOUND, None)
         with TemporaryDirectory() as made:
             (file := Path(made) / "list.csv").write_bytes(listed.getvalue())
@@ -206,24 +240,38 @@ def _show_found(whose: people.Whose) -> None:
     report_page.section(
         f'<p class="c-answer">{escape(told)}.</p><p class="c-soft">'
         + (
-            f"Settlement {found.number} is noted. Take its files now, give them to {platform}, and delete them "
-            "afterwards; without them, settle again in its place."
+            worded(
+                "Settlement {number} is noted. Take its files now, give them to {platform}, and delete them "
+                "afterwards; without them, settle again in its place.",
+                number=found.number,
+                platform=platform,
+            )
             if found.number
-            else f"At a reward of {found.currency} {reward}. Nothing is noted yet: settling notes the bonuses, so that "
-            "none is paid twice."
+            else worded(
+                "At a reward of {currency} {reward}. Nothing is noted yet: settling notes the bonuses, so that none is "
+                "paid twice.",
+                currency=found.currency,
+                reward=reward,
+            )
         )
         + "</p>"
     )
     lines = crowd_files.settlement_lines(found)
-    shown = look.paged(lines, " ".join, "crowd_lines", "Find somebody on it")
+    shown = look.paged(lines, " ".join, "crowd_lines", worded("Find somebody on it"))
     rows = [[escape(cell) or "–" for cell in line] for line in shown]
-    report_page.section(look.table("Settlement", ("Who", "What", f"Amount, {found.currency}", "Why"), rows, "w-due"))
+    report_page.section(
+        look.table(
+            "Settlement", ("Who", "What", worded("Amount, {currency}", currency=found.currency), "Why"), rows, "w-due"
+        )
+    )
     with people.row():
         if found.number:
             for name, text in crowd_files.settlement_files(found, platform).items():
-                st.download_button(f"Download {name}", text, name, key=f"crowd_{name}", on_click="ignore")
-            st.button("I have them", key="crowd_done", on_click=st.session_state.pop, args=(FOUND, None))
-        elif st.button("Settle, and note it", key="crowd_settle", type="primary"):
+                st.download_button(
+                    worded("Download {name}", name=name), text, name, key=f"crowd_{name}", on_click="ignore"
+                )
+            st.button(worded("I have them"), key="crowd_done", on_click=st.session_state.pop, args=(FOUND, None))
+        elif st.button(worded("Settle, and note it"), key="crowd_settle", type="primary"):
             try:
                 _settled(whose, platform, given, reward, instead, dry_run=False)
             except computing.REFUSED as error:

@@ -15,6 +15,7 @@ from app.screens import report_page
 from app.settings import database
 from calipers.own_folders import command_of
 from db.connect import reading, transaction
+from plain.wording import worded
 
 TEXT = "judges_text"
 TOLD = (
@@ -29,9 +30,9 @@ def show(principal: Principal) -> None:
         study = study_for(session, principal, "admin")
         kept, protocol = requests.kept_text(session, study), studies.protocol_of(study)
     st.session_state.setdefault(TEXT, kept)
-    report_page.section(f'<h2>Describe judges</h2><p class="c-soft">{TOLD}</p>')
+    report_page.section(f'<h2>{worded("Describe judges")}</h2><p class="c-soft">{worded(TOLD)}</p>')
     _add()
-    text = st.text_area("Judges, as TOML; a change counts once you leave the field", key=TEXT, height=220)
+    text = st.text_area(worded("Judges, as TOML; a change counts once you leave the field"), key=TEXT, height=220)
     if not text.strip():
         return
     try:
@@ -39,12 +40,14 @@ def show(principal: Principal) -> None:
     except errors.AnnotationError as error:
         report_page.section(f'<p class="c-red">{escape(error.text)}</p>')
         return
-    if text != kept and st.button("Keep these judges", key="judges_keep", type="primary"):
+    if text != kept and st.button(worded("Keep these judges"), key="judges_keep", type="primary"):
         with transaction(database()) as session:
             requests.keep_judges(session, principal, text)
         st.rerun()
     named = {judge.name: judge for judge in described}
-    chosen = st.selectbox("Read what it would be asked", list(named), index=None, key="judges_preview", width=320)
+    chosen = st.selectbox(
+        worded("Read what it would be asked"), list(named), index=None, key="judges_preview", width=320
+    )
     if chosen is not None:
         try:
             with reading(database()) as session:
@@ -58,7 +61,11 @@ def show(principal: Principal) -> None:
             for one in made.messages
         )
         report_page.section(
-            f'<p class="c-soft">About {escape(made.item)}, some {made.characters // 4:,} tokens.</p>{told}'
+            '<p class="c-soft">'
+            + worded(
+                "About {item}, some {characters:,} tokens.", item=escape(made.item), characters=made.characters // 4
+            )
+            + f"</p>{told}"
         )
 
 
@@ -66,12 +73,17 @@ def _add() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         known = _models()
         model = st.selectbox(
-            "A model of litellm's list, USD per million tokens", list(known), index=None, key="judges_model", width=460,
-            format_func=lambda name: f"{name} · {priced(known[name])}", placeholder="Type a part of its name",
+            worded("A model of litellm's list, USD per million tokens"), list(known), index=None, key="judges_model",
+            width=460, format_func=lambda name: f"{name} · {priced(known[name])}",
+            placeholder=worded("Type a part of its name"),
         )  # fmt: skip
-        budget = st.number_input("Budget, USD", 0.01, 100_000.0, 5.0, key="judges_budget", width=140)
+        budget = st.number_input(worded("Budget, USD"), 0.01, 100_000.0, 5.0, key="judges_budget", width=140)
         st.button(
-            "Add it", key="judges_add", disabled=model is None, on_click=_added, args=(model and known[model], budget)
+            worded("Add it"),
+            key="judges_add",
+            disabled=model is None,
+            on_click=_added,
+            args=(model and known[model], budget),
         )
 
 
@@ -94,10 +106,14 @@ def as_toml(model: dict[str, Any], budget: float) -> str:
 def priced(model: dict[str, Any]) -> str:
     """`0.15 read, 0.6 written`."""
     price = model["price"]
-    return f"{price['input']:g} read, {price['output']:g} written" if price else "no price known"
+    return (
+        worded("{input:g} read, {output:g} written", input=price["input"], output=price["output"])
+        if price
+        else worded("no price known")
+    )
 
 
-@st.cache_data(show_spinner="Reading litellm's list…")
+@st.cache_data(show_spinner=worded("Reading litellm's list…"))
 def _models() -> dict[str, dict[str, Any]]:
     """By name, the cheapest first. In a process of its own: the library is larger than the app."""
     command = command_of("app.command_line", "judge", "models", "--limit", "0", "--json")

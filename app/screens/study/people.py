@@ -26,7 +26,7 @@ from app.screens.annotators.my_work import duration
 from app.settings import database, settings
 from db import connect, people_tables
 from exports.cells import DASH
-from plain.counting import counted
+from plain.wording import several, worded
 
 LINKS = "people_links"  # (role, links by name, protocol) made just now: they can be shown only once
 Whose = Callable[[orm.Session], principals.Principal]
@@ -56,19 +56,21 @@ def show(principal: principals.Principal, cookie: str) -> None:
         listed = [replace(line, active_s=math.nan) for line in listed]
     st.html(
         f'<div class="c-page"><p class="c-answer">{escape(sentence(listed))}</p>'
-        '<p class="c-soft">Names are seen on this page only; everywhere else each person is their pseudonym.</p></div>'
+        '<p class="c-soft">'
+        + worded("Names are seen on this page only; everywhere else each person is their pseudonym.")
+        + "</p></div>"
     )
     shown = look.paged(
         listed,
         lambda person: f"{person.name} {person.pseudonym} {person.role} {person.status}",
         "people",
-        "Find a person",
+        worded("Find a person"),
     )
     st.html(f'<div class="c-page">{people_table(shown)}</div>')
     whose = acting(principal, cookie)
     if listed:
         _one_person(whose, listed)
-    st.html('<div class="c-page"><h2>Invite</h2></div>')
+    st.html(f'<div class="c-page"><h2>{worded("Invite")}</h2></div>')
     invite_by_name(whose)
     _signed_in(whose, signed_in)
     _everybody(whose)
@@ -84,86 +86,81 @@ def acting(principal: principals.Principal, cookie: str) -> Whose:
 def sentence(listed: Sequence[people_list.PersonLine]) -> str:
     """Say how many people there are in each role, and how many of them have work in hand."""
     if not listed:
-        return "Nobody takes part yet."
+        return worded("Nobody takes part yet.")
     roles = Counter(person.role for person in listed)
     said = ", ".join(
         f"{roles[role]} {role}{'s' if roles[role] > 1 else ''}" for role in people_tables.ROLES if roles[role]
     )
     at_work = sum(person.in_work > 0 for person in listed)
-    return f"{said}; {at_work or 'nobody'} with an item in hand."
+    return worded("{said}; {at_work} with an item in hand.", said=said, at_work=at_work or worded("nobody"))
 
 
 def _one_person(whose: Whose, listed: Sequence[people_list.PersonLine]) -> None:
-    st.html('<div class="c-page"><h2>One person</h2></div>')
+    st.html(f'<div class="c-page"><h2>{worded("One person")}</h2></div>')
     by_name = {person.name: person for person in listed}
     with row():
-        person = by_name[st.selectbox("Person", list(by_name), key="person", width=300)]
+        person = by_name[st.selectbox(worded("Person"), list(by_name), key="person", width=300)]
         if person.status != "withdrawn":
-            _button(
-                "New link",
-                whose,
-                _make_links,
-                [person.name],
-                person.role,
-                key="again",
-                about="Older links stop working.",
-            )
+            older = "Older links stop working."
+            _button("New link", whose, _make_links, [person.name], person.role, key="again", about=older)
             _button("Withdraw links", whose, links.revoke, person.name, key="revoke")
-            _button(
-                "Sign out",
-                whose,
-                sign_ins.sign_out_person,
-                person.name,
-                key="sign_out",
-                about="Everywhere; links go on working.",
-            )
+            everywhere = "Everywhere; links go on working."
+            _button("Sign out", whose, sign_ins.sign_out_person, person.name, key="sign_out", about=everywhere)
         if person.status == "active":
             _button("Pause", whose, standing.pause, person.name, key="pause")
         else:
             _button("Resume", whose, standing.resume, person.name, key="resume")
         _quota_of(whose, person)
         if person.training in ("failed", "under_way"):
-            with st.popover("Pass the training"):
-                st.caption(f"{person.name} is given real items without having passed.")
-                st.text_input("Reason, kept with this", key=f"passed_{person.pseudonym}")
+            with st.popover(worded("Pass the training")):
+                st.caption(worded("{name} is given real items without having passed.", name=person.name))
+                st.text_input(worded("Reason, kept with this"), key=f"passed_{person.pseudonym}")
                 _button("Let them begin", whose, _pass, person.name, f"passed_{person.pseudonym}", key="pass")
         if person.status != "withdrawn":
-            with st.popover("Take out of the study"):
-                st.caption(f"{person.name} is signed out, and work in hand goes to others. What was handed in stays.")
+            with st.popover(worded("Take out of the study")):
+                leaving = "{name} is signed out, and work in hand goes to others. What was handed in stays."
+                st.caption(worded(leaving, name=person.name))
                 _button("Take this person out", whose, standing.withdraw, person.name, key="withdraw")
         if person.handed_in + person.in_work:
-            with st.popover("Void their work"):
-                st.caption(f"All {person.handed_in + person.in_work} items leave the results and are given to others.")
-                st.text_input("Reason, kept with the work", key=f"reason_{person.pseudonym}")
+            with st.popover(worded("Void their work")):
+                n = person.handed_in + person.in_work
+                st.caption(worded("All {n} items leave the results and are given to others.", n=n))
+                st.text_input(worded("Reason, kept with the work"), key=f"reason_{person.pseudonym}")
                 _button("Void all of it", whose, _void, person.name, f"reason_{person.pseudonym}", key="void")
-        with st.popover("Their data"):
-            st.caption("All that is stored about this person, for them; secrets, and what is of others, apart.")
+        with st.popover(worded("Their data")):
+            st.caption(worded("All that is stored about this person, for them; secrets, and what is of others, apart."))
             st.download_button(
-                "Download it", lambda: _record_file(whose, person.name), f"{person.pseudonym}.json",
-                "application/json", key="record", on_click="ignore",
+                worded("Download it"), lambda: _record_file(whose, person.name), f"{person.pseudonym}.json",
+                "application/json", key="record", on_click="ignore"
             )  # fmt: skip
             st.caption(
-                f"Erasing takes {person.name} out of the study and deletes the name for good. What was handed in stays "
-                f"under {person.pseudonym}: void it first where it shall not count."
+                worded(
+                    "Erasing takes {name} out of the study and deletes the name for good. What was handed in stays "
+                    "under {pseudonym}: void it first where it shall not count.",
+                    name=person.name,
+                    pseudonym=person.pseudonym,
+                )
             )
-            st.text_input("The name, to be sure", key=f"erased_{person.pseudonym}")
+            st.text_input(worded("The name, to be sure"), key=f"erased_{person.pseudonym}")
             _button("Erase this person", whose, _erase, person.name, f"erased_{person.pseudonym}", key="erase")
 
 
 def _quota_of(whose: Whose, person: people_list.PersonLine) -> None:
     if person.role != "annotator":
         return
-    with st.popover("Quota"):
-        st.number_input("Items at most; empty for no limit", 0, None, person.quota, key=f"quota_{person.pseudonym}")
+    with st.popover(worded("Quota")):
+        st.number_input(
+            worded("Items at most; empty for no limit"), 0, None, person.quota, key=f"quota_{person.pseudonym}"
+        )
         _button("Set", whose, _set_quota, person.name, f"quota_{person.pseudonym}", key="set_quota")
 
 
 def invite_by_name(whose: Whose) -> None:
     """Names become links, to be copied or mailed."""
     with st.form("invite", border=False), row():
-        st.text_area("Names, one a line", key="new_names", height=96, placeholder="Ada\nBen", width=420)
-        st.selectbox("Role", people_tables.ROLES, key="new_role", width=180)
-        st.form_submit_button("Make links", on_click=_do, args=(whose, _invite_typed))
+        st.text_area(worded("Names, one a line"), key="new_names", height=96, placeholder="Ada\nBen", width=420)
+        st.selectbox(worded("Role"), people_tables.ROLES, key="new_role", width=180)
+        st.form_submit_button(worded("Make links"), on_click=_do, args=(whose, _invite_typed))
     if LINKS not in st.session_state:
         return
     role, made, asked = st.session_state[LINKS]
@@ -171,77 +168,97 @@ def invite_by_name(whose: Whose) -> None:
         f"<tr><td>{escape(name)}</td><td><code>{escape(link)}</code></td></tr>" for name, link in made.items()
     )
     st.html(
-        '<div class="c-page"><p class="c-amber">Copy these now: a link is shown once, and only its hash is kept.</p>'
-        f'<div class="c-scroll"><table class="p-links">{rows}</table></div></div>'
+        '<div class="c-page"><p class="c-amber">'
+        + worded("Copy these now: a link is shown once, and only its hash is kept.")
+        + f'</p><div class="c-scroll"><table class="p-links">{rows}</table></div></div>'
     )
     with row():
         mails = links_csv(made, role, asked)
-        st.download_button("Download for a mail merge", mails, "links.csv", "text/csv", on_click="ignore")
-        st.button("I have them", key="links_done", on_click=st.session_state.pop, args=(LINKS, None))
+        st.download_button(worded("Download for a mail merge"), mails, "links.csv", "text/csv", on_click="ignore")
+        st.button(worded("I have them"), key="links_done", on_click=st.session_state.pop, args=(LINKS, None))
 
-    name = st.selectbox("E-mail text for", list(made), key="mail_for", width=300)
+    name = st.selectbox(worded("E-mail text for"), list(made), key="mail_for", width=300)
     subject, text = mail_of(asked, name, made[name])
     mail = (
         f"mailto:{quote(name) if '@' in name else ''}?{urlencode({'subject': subject, 'body': text}, quote_via=quote)}"
     )
     st.code(subject, language=None, wrap_lines=True)
     st.code(text, language=None, wrap_lines=True)
-    st.html(f'<div class="c-page"><p><a href="{escape(mail)}">Write it in your mail program</a></p></div>')
+    st.html(f'<div class="c-page"><p><a href="{escape(mail)}">{worded("Write it in your mail program")}</a></p></div>')
 
 
 def withdraw_open_link(whose: Whose, doors: Sequence[links.OpenLinkLine]) -> None:
     """The end of one of the links that work."""
     if working := [door.id for door in doors if door.state == "working"]:
         with row():
-            chosen = st.selectbox("Link to withdraw", working, key="old_link", width=180)
+            chosen = st.selectbox(worded("Link to withdraw"), working, key="old_link", width=180)
             _button("Withdraw it", whose, links.revoke_open_link, chosen, key="revoke_open_link")
 
 
 def _signed_in(whose: Whose, found: Sequence[sign_ins.OpenSignIn]) -> None:
     rows = [(escape(one.name), one.role, _at(one.since), _at(one.seen_at)) for one in found]
     heads = ("Name", "Role", "Since", "Last seen")
-    st.html(f'<div class="c-page"><h2>Signed in now</h2>{look.table("Signed in now", heads, rows, "p-people")}</div>')
-    by_id = {one.id: f"{one.name}, since {_at(one.since)}" for one in found}
+    st.html(
+        f'<div class="c-page"><h2>{worded("Signed in now")}</h2>'
+        f"{look.table('Signed in now', heads, rows, 'p-people')}</div>"
+    )
+    by_id = {one.id: worded("{name}, since {at}", name=one.name, at=_at(one.since)) for one in found}
     with row():
-        chosen = st.selectbox("Browser", list(by_id), format_func=by_id.__getitem__, key="signed_in", width=300)
+        chosen = st.selectbox(worded("Browser"), list(by_id), format_func=by_id.__getitem__, key="signed_in", width=300)
         _button("Sign it out", whose, sign_ins.end_sign_in, chosen, key="end_sign_in")
 
 
 def _everybody(whose: Whose) -> None:
-    st.html('<div class="c-page"><h2>Quota of every annotator</h2></div>')
+    st.html(f'<div class="c-page"><h2>{worded("Quota of every annotator")}</h2></div>')
     with row():
-        st.number_input("Items each, at most", 0, None, None, key="quota_all", placeholder="no limit", width=180)
+        st.number_input(
+            worded("Items each, at most"), 0, None, None, key="quota_all", placeholder=worded("no limit"), width=180
+        )
         _button("Set for all", whose, _set_quota, "", "quota_all", key="set_quota_all")
         _button("Share the slots equally", whose, standing.equal_quota, key="equal_quota")
 
 
 def _pay(whose: Whose, pay: protocol.Pay) -> None:
-    rate = f"{pay.currency} {pay.rate:,.2f} an active hour" if pay.rate else "This study pays nothing: the hours only"
+    rate = "{currency} {rate:,.2f} an active hour" if pay.rate else "This study pays nothing: the hours only"
+    rate = worded(rate, currency=pay.currency, rate=pay.rate)
     st.html(
-        f'<div class="c-page"><h2>Pay</h2><p class="c-soft">{escape(rate)}. Training and repeated items count, and the '
-        f"amount is rounded once, to two places. {escape(KEEP_APART.capitalize())}.</p></div>"
+        f'<div class="c-page"><h2>{worded("Pay")}</h2><p class="c-soft">'
+        + worded(
+            "{rate}. Training and repeated items count, and the amount is rounded once, to two places. {keep_apart}.",
+            rate=escape(rate),
+            keep_apart=escape(KEEP_APART.capitalize()),
+        )
+        + "</p></div>"
     )
     st.download_button(
-        "Download the pay file", lambda: _pay_file(whose), "pay.csv", "text/csv", key="pay", on_click="ignore"
+        worded("Download the pay file"), lambda: _pay_file(whose), "pay.csv", "text/csv", key="pay", on_click="ignore"
     )
 
 
 def _names(whose: Whose, days: int | None, due: datetime | None, status: str) -> None:
     """For how long names are kept, and their end."""
-    told = "until they are deleted" if days is None else f"for {counted(days, 'day')} after closing"
-    when = f": they go by themselves on {_at(due)}" if due else ""
+    so_long = worded("for {days} after closing", days=several(days or 0, "day"))
+    told = worded("until they are deleted") if days is None else so_long
+    when = worded(": they go by themselves on {at}", at=_at(due)) if due else ""
     st.html(
-        f'<div class="c-page"><h2>Names</h2><p class="c-soft">Names of who labels are kept {told}{when}. With a name '
-        "go the person's links and sign-ins; labels stay under the pseudonym. Backups of before hold it.</p></div>"
+        f'<div class="c-page"><h2>{worded("Names")}</h2><p class="c-soft">'
+        + worded(
+            "Names of who labels are kept {told}{when}. With a name go the person's links and sign-ins; labels "
+            "stay under the pseudonym. Backups of before hold it.",
+            told=told,
+            when=when,
+        )
+        + "</p></div>"
     )
     with row():
         st.number_input(
-            "Days after closing", 0, personal_data.DAYS_MAX, days, key="keep_names", placeholder="no limit", width=180
-        )
+            worded("Days after closing"), 0, personal_data.DAYS_MAX, days, key="keep_names", width=180,
+            placeholder=worded("no limit"),
+        )  # fmt: skip
         _button("Keep them so long", whose, _keep_names, key="keep_names")
         if status in personal_data.OVER:
-            with st.popover("Delete all names now"):
-                st.caption("Nobody can be settled with, or written to by name, afterwards. Admins' names stay.")
+            with st.popover(worded("Delete all names now")):
+                st.caption(worded("Nobody can be settled with, or written to by name, afterwards. Admins' names stay."))
                 _button("Delete them", whose, personal_data.delete_names, key="delete_names")
 
 
@@ -251,15 +268,17 @@ def row() -> DeltaGenerator:
 
 
 def _button(label: str, whose: Whose, act: Callable[..., Any], *arguments: object, key: str, about: str = "") -> None:
-    st.button(label, key=f"people_{key}", on_click=_do, args=(whose, act, *arguments), help=about or None)
+    args = (whose, act, *arguments)
+    st.button(worded(label), key=f"people_{key}", on_click=_do, args=args, help=worded(about) or None)
 
 
 def _do(whose: Whose, act: Callable[..., Any], *arguments: object) -> None:
     """Do it as whoever acts now: see `sign_ins.acting`."""
+    look.speak()
     try:
         with connect.transaction(database()) as session:
             act(session, whose(session), *arguments)
-        st.toast("Stored")
+        st.toast(worded("Stored"))
     except errors.AnnotationError as error:
         st.toast(error.text)
 
@@ -358,14 +377,17 @@ def _work(person: people_list.PersonLine) -> tuple[str, str, str]:
 
 
 def _beside_handed_in(person: people_list.PersonLine) -> str:
-    parts = (f"of {person.quota}" if person.quota is not None else "", f"{person.void} void" if person.void else "")
+    quota = worded("of {quota}", quota=person.quota) if person.quota is not None else ""
+    parts = (quota, worded("{void} void", void=person.void) if person.void else "")
     return ", ".join(filter(None, parts))
 
 
 def _used(person: people_list.PersonLine) -> str:
     if not person.link_used_at:
-        return "never used"
-    return f"used {person.link_uses} ×, last {person.link_used_at:%Y-%m-%d}"
+        return worded("never used")
+    return worded(
+        "used {link_uses} ×, last {link_used_at:%Y-%m-%d}", link_uses=person.link_uses, link_used_at=person.link_used_at
+    )
 
 
 def _at(time: datetime | None) -> str:

@@ -16,6 +16,7 @@ from app.screens import look, report_page
 from app.settings import database
 from calibration.sizing.next_batch import QUESTIONS
 from db.connect import reading, transaction
+from plain.wording import worded
 
 ASKED = "plan_asked"  # what `make_plan` was asked for; there while the plan is looked at
 DRAWN = "active"
@@ -43,24 +44,33 @@ def show(principal: Principal) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         if has_pairs:
             asked["design"] = st.selectbox(
-                "Pairs", designs, designs.index(design), format_func=TOLD.__getitem__, key="plan_design", width=320
+                worded("Pairs"),
+                designs,
+                designs.index(design),
+                format_func=lambda name: worded(TOLD[name]),
+                key="plan_design",
+                width=320,
             )
         if asked.get("design") == DRAWN:
-            asked["size"] = st.number_input("Topics in this batch", 1, None, BATCH, key="plan_batch", width=160)
+            asked["size"] = st.number_input(worded("Topics in this batch"), 1, None, BATCH, key="plan_batch", width=160)
             asked["question"] = st.selectbox(
-                "Drawn for", QUESTIONS, format_func=lambda name: name.replace("_", " "), key="plan_for", width=160
+                worded("Drawn for"),
+                QUESTIONS,
+                format_func=lambda name: name.replace("_", " "),
+                key="plan_for",
+                width=160,
             )
         asked["per_topic"] = st.number_input(
-            "Items a topic", 1, None, None, key="plan_per_topic", placeholder="all", width=140
+            worded("Items a topic"), 1, None, None, key="plan_per_topic", placeholder="all", width=140
         )
         asked["total"] = st.number_input(
-            "Items in all", 1, None, None, key="plan_total", placeholder="no limit", width=140
+            worded("Items in all"), 1, None, None, key="plan_total", placeholder=worded("no limit"), width=140
         )
         asked["overlap"] = st.number_input(
-            "Annotators an item", 1, None, protocol.study.overlap, key="plan_overlap", width=160
+            worded("Annotators an item"), 1, None, protocol.study.overlap, key="plan_overlap", width=160
         )
-        looked = st.button("Look at the plan", key="plan_look")
-    asked["roster"] = st.checkbox("Say now who labels what, among those invited", key="plan_roster")
+        looked = st.button(worded("Look at the plan"), key="plan_look")
+    asked["roster"] = st.checkbox(worded("Say now who labels what, among those invited"), key="plan_roster")
     if looked:
         st.session_state[ASKED] = asked
     if st.session_state.get(ASKED) == asked:
@@ -69,7 +79,7 @@ def show(principal: Principal) -> None:
 
 def _look_at(principal: Principal, asked: dict[str, Any], has_pairs: bool) -> None:
     try:
-        with st.spinner("Planning…"), reading(database()) as session:
+        with st.spinner(worded("Planning…")), reading(database()) as session:
             study = study_for(session, principal, "admin")
             plan, told = _planned(session, principal, asked)
             found = plan_summary.summary(session, principal, plan)
@@ -80,8 +90,16 @@ def _look_at(principal: Principal, asked: dict[str, Any], has_pairs: bool) -> No
         return
     if found.loads:
         said.append(plan_words.roster_words(found.loads, found.uneven_sides if has_pairs else None))
-    said += [*plan_words.work_words(found), *([f"warning: {found.warning}"] if found.warning else [])]
-    heads = ("System", "Items", "Slots", *(("Left", "Right") if has_pairs else ()))
+    said += [
+        *plan_words.work_words(found),
+        *([worded("warning: {warning}", warning=found.warning)] if found.warning else []),
+    ]
+    heads = (
+        "System",
+        "Items",
+        "Slots",
+        *(("Left", "Right") if has_pairs else ()),
+    )
     rows = [
         (escape(one.system), f"{one.items:,}", f"{one.slots:,}",
          *((f"{one.left:,}", f"{one.right:,}") if has_pairs else ()))
@@ -92,13 +110,17 @@ def _look_at(principal: Principal, asked: dict[str, Any], has_pairs: bool) -> No
         f'<ul class="c-notes s-told">{lines}</ul>{look.table("Plan by system", heads, rows) if rows else ""}'
     )
     with st.container(horizontal=True, gap="small"):
-        new = "Make these slots" if found.new_slots == 1 else f"Make these {found.new_slots:,} slots"
+        new = (
+            worded("Make these slots")
+            if found.new_slots == 1
+            else worded("Make these {new_slots:,} slots", new_slots=found.new_slots)
+        )
         if st.button(new, key="plan_make", type="primary", disabled=not found.new_slots):
             try:
                 _make(principal, asked)
             except errors.AnnotationError as error:  # what came in meanwhile left another plan, or none
                 _refused(error)
-        if st.button("Not now", key="plan_not_now"):
+        if st.button(worded("Not now"), key="plan_not_now"):
             _forget()
 
 
@@ -107,10 +129,10 @@ def _refused(error: errors.AnnotationError) -> None:
 
 
 def _make(principal: Principal, asked: dict[str, Any]) -> None:
-    bar = st.progress(0.0, "Comparing reports")
+    bar = st.progress(0.0, worded("Comparing reports"))
     with reading(database()) as session:
         plan, _ = _planned(session, principal, asked)
-        passages = slots.compare_plan(session, principal, plan, partial(look.advance, bar, "Comparing reports"))
+        passages = slots.compare_plan(session, principal, plan, partial(look.advance, bar, worded("Comparing reports")))
     with transaction(database()) as session:  # once more: something may have come in meanwhile
         slots.apply_plan(session, principal, _planned(session, principal, asked)[0], passages)
     _forget()

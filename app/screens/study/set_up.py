@@ -12,6 +12,7 @@ from app import progress, setting_up, settings
 from app.screens import look, report_page
 from app.screens.study import bringing_in, people, planning, studies
 from db.connect import reading, transaction
+from plain.wording import worded
 
 CSS = """
 .c-page .s-steps { max-width: 62rem; margin: 0; padding: 0; list-style: none; }
@@ -51,6 +52,10 @@ MOVES = {  # status -> button, what it does, and whether that is asked again
     "closed": ("Close", "Work in hand goes back. Screens and exports may name systems from then on.", True),
     "locked": ("Lock", "No label can change, and nothing can be taken out any more. There is no way back.", True),
 }
+REVEALING = (
+    "Screens and exports may name systems before the study closes. Every report says so, and labels given from then on "
+    "are marked."
+)
 ALONE = (
     ("calipers import probes, gold, evidence, labels, judge-results", "their many layouts are told by options"),
     ("calipers pairs --design FILE, --strata", "a list is a file of yours; strata are told by options"),
@@ -72,10 +77,10 @@ def show(principal: Principal, cookie: str) -> None:
         taken = setting_up.steps(setting_up.set_up_of(session, principal))
         status, root, revealed = study.status, study.plan_root, study.revealed_at is not None
         short = progress.short_of_people(progress.study_progress(session, principal))
-    report_page.answer(setting_up.sentence(taken) if status == "draft" else NOW[status])
+    report_page.answer(setting_up.sentence(taken) if status == "draft" else worded(NOW[status]))
     if status != "draft":
         _moves(principal, status, root, revealed)
-        report_page.section("<h2>How it was set up</h2>")
+        report_page.section(f"<h2>{worded('How it was set up')}</h2>")
     for number, step in enumerate(taken, start=1):
         report_page.section(step_html(number, step, short if step.key == "open" and status == "draft" else ""))
         _take(principal, cookie, step, status)
@@ -88,7 +93,7 @@ def step_html(number: int, step: setting_up.Step, warning: str = "") -> str:
     came_in = bringing_in.told() if step.key == "reports" else ""
     return (
         f'<ol class="s-steps" start="{number}"><li class="s-{step.state}"><span class="s-mark" role="img" '
-        f'aria-label="{STATES[step.state]}">{MARKS[step.state]}</span><div><b>{escape(step.title)}</b>'
+        f'aria-label="{worded(STATES[step.state])}">{MARKS[step.state]}</span><div><b>{escape(step.title)}</b>'
         f'<p class="c-soft">{escape(step.told)}</p>{warned}{came_in}</div></li></ol>'
     )
 
@@ -100,17 +105,19 @@ def _take(principal: Principal, cookie: str, step: setting_up.Step, status: str)
         "reports": lambda: bringing_in.show(principal),
         "plan": lambda: planning.show(principal),
         "people": lambda: people.invite_by_name(people.acting(principal, cookie)),
-        "open": lambda: _move(principal, "open", "Open the study"),
+        "open": lambda: _move(principal, "open", worded("Open the study")),
     }
     if step.state == "later" or status == "locked":
         return
     with st.container(key=f"s_take_{step.key}"):
         if step.state == "next" and step.key == "flags":
-            report_page.section('<p><a href="/blinding" target="_self">Decide on the Blinding page</a></p>')
+            where = worded("Decide on the Blinding page")
+            report_page.section(f'<p><a href="/blinding" target="_self">{where}</a></p>')
         elif step.state == "next":
             acts[step.key]()
         elif step.key in AGAIN:
-            with st.expander(AGAIN[step.key], expanded=step.key == "people" and people.LINKS in st.session_state):
+            is_open = step.key == "people" and people.LINKS in st.session_state
+            with st.expander(worded(AGAIN[step.key]), expanded=is_open):
                 acts[step.key]()
         if step.key == "open" and status == "draft":
             _refused()
@@ -125,22 +132,20 @@ def _moves(principal: Principal, status: str, root: str | None, revealed: bool) 
             if is_asked:
                 with st.popover(f"{label} …"):
                     st.caption(told)
-                    _move(principal, target, f"{label} the study")
+                    _move(principal, target, worded("{label} the study", label=worded(label)))
             else:
-                _move(principal, target, label, told)
+                _move(principal, target, worded(label), worded(told))
         if not revealed and status in ("open", "paused"):
-            with st.popover("Reveal …"):
-                st.caption(
-                    "Screens and exports may name systems before the study closes. Every report says so, and labels "
-                    "given from then on are marked."
-                )
-                if st.button("Reveal the systems", key="set_up_reveal"):
+            with st.popover(worded("Reveal …")):
+                st.caption(worded(REVEALING))
+                if st.button(worded("Reveal the systems"), key="set_up_reveal"):
                     _do(principal, "reveal")
     _refused()
-    told = (
-        f"Plan root <code>{escape(root)}</code>: quote it in a preregistration; every export prints it." if root else ""
+    quoted = "Plan root <code>{root}</code>: quote it in a preregistration; every export prints it."
+    told = worded(quoted, root=escape(root)) if root else ""
+    shown = (
+        worded(" Systems were revealed before the study closed.") if revealed and status in ("open", "paused") else ""
     )
-    shown = " Systems were revealed before the study closed." if revealed and status in ("open", "paused") else ""
     report_page.section(f'<p class="c-soft">{told}{shown}</p>')
 
 
@@ -174,8 +179,12 @@ def _commands(taken: tuple[setting_up.Step, ...]) -> str:
     same = "".join(
         f"<dt>{escape(one.title)}</dt><dd><code>{escape(one.command)}</code></dd>" for one in taken if one.command
     )
-    alone = "".join(f"<dt><code>{escape(name)}</code></dt><dd>{escape(why)}</dd>" for name, why in ALONE)
+    alone = "".join(
+        f"<dt><code>{escape(worded(name))}</code></dt><dd>{escape(worded(why))}</dd>" for name, why in ALONE
+    )
     return (
-        f'<details class="c-fold"><summary>The same on the command line</summary><dl>{same}</dl></details>'
-        f'<details class="c-fold"><summary>What only the command line does, and why</summary><dl>{alone}</dl></details>'
+        f'<details class="c-fold"><summary>{worded("The same on the command line")}</summary>'
+        f'<dl>{same}</dl></details><details class="c-fold"><summary>'
+        f"{worded('What only the command line does, and why')}</summary><dl>{alone}</dl>"
+        "</details>"
     )

@@ -22,7 +22,7 @@ from app.screens import look, report_page, waiting
 from app.screens.study import protocol_form
 from db import connect
 from exports.cells import DASH
-from plain.wording import several
+from plain.wording import several, worded
 
 TEXT, OWN_TEXT, MADE_OF, LINK = "protocol_text", "protocol_text_own", "protocol_of", "study_link"
 CSS = """
@@ -51,11 +51,13 @@ def show(principal: Principal, cookie: str) -> None:
         lines = [(place, *_line(session, place), own_studies.is_archived(session, place.study_id)) for place in places]
         texts = {name: text for _, name, _, text, _ in lines}
     here = [line for line in lines if not line[-1]]
-    report_page.answer(f"You take part in {several(len(here), 'study')}.")
-    for place, name, told, _, _ in look.paged(here, lambda line: f"{line[1]} {line[2]}", "studies", "Find a study"):
+    report_page.answer(worded("You take part in {studys}.", studys=several(len(here), "study")))
+    for place, name, told, _, _ in look.paged(
+        here, lambda line: f"{line[1]} {line[2]}", "studies", worded("Find a study")
+    ):
         _row(principal, cookie, place, name, told, False)
     if away := [line for line in lines if line[-1]]:
-        with st.expander(f"{len(away)} put away"):
+        with st.expander(worded("{away} put away", away=len(away))):
             for place, name, told, _, _ in away:
                 _row(principal, cookie, place, name, told, True)
     _costs([place for place, *_ in lines if place.role == "admin"])
@@ -114,12 +116,14 @@ def _row(principal: Principal, cookie: str, place: Principal, name: str, told: s
     with st.container(key=f"study_row_{place.study_id}", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f'<p class="c-line"><b>{escape(name)}</b><small>{escape(told)}</small></p>', width="stretch")
         if is_here:
-            st.html('<p class="c-line"><small>this one</small></p>', width="content")
-            if place.role == "admin" and st.button("Bring back" if is_away else "Put away", key="study_away"):
+            st.html(f'<p class="c-line"><small>{worded("this one")}</small></p>', width="content")
+            if place.role == "admin" and st.button(
+                worded("Bring back") if is_away else worded("Put away"), key="study_away"
+            ):
                 with connect.transaction(settings.database()) as session:
                     own_studies.set_archived(session, principal, not is_away)
                 st.rerun()
-        elif st.button("Go there", key=f"study_go_{place.study_id}"):
+        elif st.button(worded("Go there"), key=f"study_go_{place.study_id}"):
             _go(principal, cookie, place.study_id)
 
 
@@ -134,30 +138,35 @@ def _made() -> None:
     if LINK in st.session_state:
         name, link = st.session_state[LINK]
         report_page.section(
-            f'<p class="c-answer">{escape(name)} is made.</p><p class="c-amber">Copy your link to it now: it is shown '
-            "once, and where the study that you are in has other admins, nothing else leads there.</p>"
-            f'<p><code style="user-select: all; overflow-wrap: anywhere">{escape(link)}</code></p>'
+            f'<p class="c-answer">{worded("{name} is made.", name=escape(name))}</p>'
+            '<p class="c-amber">'
+            + worded(
+                "Copy your link to it now: it is shown once, and where the study that you are in has other admins, "
+                "nothing else leads there."
+            )
+            + f'</p><p><code style="user-select: all; overflow-wrap: anywhere">{escape(link)}</code>'
+            "</p>"
         )
-        st.button("I have it", key="study_link_done", on_click=st.session_state.pop, args=(LINK, None))
+        st.button(worded("I have it"), key="study_link_done", on_click=st.session_state.pop, args=(LINK, None))
 
 
 def _make(principal: Principal, texts: dict[str, str]) -> None:
     """Name, a protocol to begin with, and its text to be changed."""
-    report_page.section("<h2>Make a study</h2>")
+    report_page.section(f"<h2>{worded('Make a study')}</h2>")
     shipped = protocol.shipped_protocols()
     st.session_state.setdefault("study_seed", secrets.randbelow(10_000))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        name = st.text_input("Name, as commands and files have it", key="study_name", width=280).strip()
+        name = st.text_input(worded("Name, as commands and files have it"), key="study_name", width=280).strip()
         begin = st.selectbox(
-            "Begin with", [*shipped, *texts], shipped.index("quick_start"), key="study_begin", width=320,
-            format_func=lambda one: f"the study {one}" if one in texts else one,
+            worded("Begin with"), [*shipped, *texts], shipped.index("quick_start"), key="study_begin", width=320,
+            format_func=lambda one: worded("the study {one}", one=one) if one in texts else one,
         )  # fmt: skip
-        seed = st.number_input("Seed of every draw", 0, 2**53 - 1, key="study_seed", width=180)
+        seed = st.number_input(worded("Seed of every draw"), 0, 2**53 - 1, key="study_seed", width=180)
     if st.session_state.get(MADE_OF) != begin:
         st.session_state[MADE_OF] = begin
         st.session_state[TEXT] = texts[begin] if begin in texts else protocol.read_protocol(begin)[1]
     text = edit_protocol(TEXT)
-    if text is not None and st.button("Make it", key="study_make", type="primary", disabled=not name):
+    if text is not None and st.button(worded("Make it"), key="study_make", type="primary", disabled=not name):
         try:
             with connect.transaction(settings.database()) as session:
                 _, token = own_studies.make_study(session, principal, name, text, int(seed))
@@ -174,7 +183,7 @@ def change(principal: Principal) -> None:
         own = study_for(session, principal, "admin").protocol_text
     st.session_state.setdefault(OWN_TEXT, own)
     text = edit_protocol(OWN_TEXT)
-    if text in (None, own) or not st.button("Take this protocol", key="protocol_take", type="primary"):
+    if text in (None, own) or not st.button(worded("Take this protocol"), key="protocol_take", type="primary"):
         return
     try:
         with connect.transaction(settings.database()) as session:
@@ -203,12 +212,16 @@ def edit_protocol(key: str) -> str | None:
         except ValueError:
             left = [refused]
         with st.expander("The same as TOML", expanded=text == "" or refused in left):
-            st.text_area("Protocol, as TOML; a change counts once you leave the field", key=key, height=420)
-            st.download_button("Download it", text, "protocol.toml", "text/plain", key=f"{key}_file", on_click="ignore")
+            st.text_area(worded("Protocol, as TOML; a change counts once you leave the field"), key=key, height=420)
+            st.download_button(
+                worded("Download it"), text, "protocol.toml", "text/plain", key=f"{key}_file", on_click="ignore"
+            )
         if left:
             with elsewhere:
                 said = "\n".join(left)
-                report_page.section(f'<h2>To mend</h2><p class="c-red s-told" role="alert">{escape(said)}</p>')
+                report_page.section(
+                    f'<h2>{worded("To mend")}</h2><p class="c-red s-told" role="alert">{escape(said)}</p>'
+                )
     with tried:
         _try_out(key, text, bool(refused))
     return None if refused else text
@@ -227,7 +240,7 @@ def _try_out(key: str, text: str, is_refused: bool) -> None:
     if last in st.session_state:
         if is_refused:
             report_page.section('<p class="c-amber">As it was before what is to be mended.</p>')
-        st.iframe(_tried(st.session_state[last], "item" if opens == shown else "first"), height=720)
+        st.iframe(_tried(st.session_state[last], worded("item") if opens == shown else "first"), height=720)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)

@@ -30,7 +30,21 @@ from plain.counting import counted
 
 SEED = 7
 UNANSWERED = 2_000  # probes about which nobody's answer is there
-Advance = Callable[[int, int], None]
+Advance = Callable[[int, int, str], None]  # how far, of how much, at what
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Whoever waits is told which step of which part is done now, and how far it is where that is known."""
+
+    advance: Advance
+    study: str
+    number: int
+    parts: int
+
+    def __call__(self, what: str) -> Callable[[int, int], None]:
+        self.advance(self.number, self.parts, f"{self.study}: {what}")
+        return lambda done, of: self.advance(done, of, f"{self.study}: {what}")
 
 
 @dataclass
@@ -56,10 +70,10 @@ def bring_in(engine: Engine, public: Public, advance: Advance) -> dict[str, froz
     """Each part as a study of the database. Its name -> whose answers were invented; a part that fails is told of."""
     made: dict[str, frozenset[str]] = {}
     for number, part in enumerate(public.recipe.part):
-        advance(number, len(public.recipe.part))
+        at = Steps(advance, part.study, number, len(public.recipe.part))
         try:
             with transaction(engine) as session:
-                made[part.study] = _make(session, public, part)
+                made[part.study] = _make(session, public, part, at)
         except (errors.ImportingError, errors.AnnotationError) as error:
             public.lacks.append(f"{part.study}: {_one_line(error)}")
     return made
@@ -70,7 +84,7 @@ def _one_line(error: Exception) -> str:
     return first + (f" (and {len(more)} more)" if more else "")
 
 
-def _make(session: orm.Session, public: Public, part: Part) -> frozenset[str]:
+def _make(session: orm.Session, public: Public, part: Part, at: Steps) -> frozenset[str]:
     """Write one part; returns whose answers were invented."""
     text = protocol_text(part)
     protocol = parse_protocol(text)
@@ -78,11 +92,13 @@ def _make(session: orm.Session, public: Public, part: Part) -> frozenset[str]:
     simulated = public.simulate and not labels and part.people.annotators > 0
     study = studies.init_study(session, part.study, text, SEED, is_simulated=simulated)
     admin = local_admin(study)
-    _reports(session, admin, public, part, protocol)
+    _reports(session, admin, public, part, protocol, at("reports"))
     answered = answers_at(part.judges, public.folder, public.tree, public.systems)
-    _items(session, admin, public, part, protocol, is_answered=bool(answered or labels))
+    _items(session, admin, public, part, protocol, at("items"), is_answered=bool(answered or labels))
     for path, system in answered:
+        at(f"answers about {system or 'all systems'}")
         _answers(session, admin, public, part, part.judges, path, system, "judge-results", protocol)
+    at("people's answers")
     for path, system in labels:
         _answers(session, admin, public, part, part.people.labels, path, system, "labels", protocol)
     invented = _simulate(session, admin, study, part, protocol) if simulated else frozenset[str]()
@@ -90,10 +106,13 @@ def _make(session: orm.Session, public: Public, part: Part) -> frozenset[str]:
     return invented
 
 
-def _reports(session: orm.Session, admin: Principal, public: Public, part: Part, protocol: Protocol) -> None:
+def _reports(
+    session: orm.Session, admin: Principal, public: Public, part: Part, protocol: Protocol,
+    progress: Callable[[int, int], None],
+) -> None:  # fmt: skip
     settings = f"{protocol.reports.model_dump_json()} {protocol.study.layout}"
     if settings not in public.prepared:
-        public.prepared[settings] = write.prepare_all(session, admin, public.parsed)
+        public.prepared[settings] = write.prepare_all(session, admin, public.parsed, progress)
     came = write.import_reports(
         session, admin, public.parsed, layout=public.recipe.layout, source=str(public.folder), allow_empty=True,
         allow_missing=True, prepared_texts=public.prepared[settings],
@@ -102,8 +121,9 @@ def _reports(session: orm.Session, admin: Principal, public: Public, part: Part,
 
 
 def _items(
-    session: orm.Session, admin: Principal, public: Public, part: Part, protocol: Protocol, *, is_answered: bool
-) -> None:
+    session: orm.Session, admin: Principal, public: Public, part: Part, protocol: Protocol,
+    progress: Callable[[int, int], None], *, is_answered: bool,
+) -> None:  # fmt: skip
     """Its probes, or every pair or report; nobody is asked, so that no slot is made.
 
     Of probes about which no answer is among the files some are drawn: each holds its sources whole, and all of a large
@@ -120,7 +140,7 @@ def _items(
                 "hold no answer about them; calipers import probes brings in all"
             )
             probes = replace(probes, probes=tuple(drawn))
-        came = import_probes(session, admin, probes, layout=part.probes, source=str(public.folder))
+        came = import_probes(session, admin, probes, layout=part.probes, source=str(public.folder), progress=progress)
         public.came.append(f"{part.study}: {came.lines()[0]}")
     else:
         apply_plan(session, admin, make_plan(session, admin, design=part.design, overlap=0))

@@ -10,7 +10,7 @@ from annotation import errors, studies
 from annotation.facts.topic_facts import topic_features
 from annotation.leaks.reference_leakage import RUN
 from annotation.verdicts import load_verdicts
-from app.reproducing.bringing_in import Public
+from app.reproducing.bringing_in import Advance, Public
 from app.reproducing.recipes import Part
 from app.reproducing.standing import Came
 from app.results.pack_files import write_report
@@ -30,13 +30,16 @@ from exports.tables import Table
 RESAMPLES = 1_999
 
 
-def reported(engine: Engine, public: Public, made: Mapping[str, frozenset[str]], out: Path) -> dict[str, Came]:
+def reported(
+    engine: Engine, public: Public, made: Mapping[str, frozenset[str]], out: Path, advance: Advance
+) -> dict[str, Came]:
     """Each part's tables, which are in a folder of `out` too; those without a label say what is missing."""
-    return {
-        part.study: _of_part(engine, public, part, made, out / part.study)
-        for part in public.recipe.part
-        if part.study in made
-    }
+    came = {}
+    for number, part in enumerate(public.recipe.part):
+        if part.study in made:
+            advance(number, len(public.recipe.part), f"{part.study}: tables")
+            came[part.study] = _of_part(engine, public, part, made, out / part.study)
+    return came
 
 
 def _of_part(engine: Engine, public: Public, part: Part, made: Mapping[str, frozenset[str]], out: Path) -> Came:

@@ -104,10 +104,14 @@ def test_a_wrong_or_half_folder_is_refused_in_one_sentence_that_says_what_is_mis
 
 
 @pytest.mark.slow
-def test_the_gyms_people_judges_and_claims_meet_in_its_table_3(desk: Desk) -> None:
+def test_the_gyms_people_judges_and_claims_meet_in_its_table_3(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[str] = []
+    monkeypatch.setattr("app.commands.printing.AtWork.__call__", lambda self, done, of, now: steps.append(now))
     gym_tree(desk.folder / "clone")
     (desk.folder / "clone/pages").rename(desk.folder / "never-published")
     found = reproduced(desk, "deepresearchgym")
+    for step in ("points: reports", "points: items", "citations: answers about all systems", "preference: tables"):
+        assert step in steps
     assert found["Table 3: judge and people, κ of citation precision"]["rests_on"] == "public files"
     assert found[next(what for what in found if "contradiction rate" in what)]["rests_on"] == "public files"
     recall = found["system scores: KPR of GPT-Researcher, commercial search (%)"]

@@ -46,8 +46,8 @@ def reproduce(
     public = bringing_in.Public(recipe, folder, tree, parsed, simulate)
     with own_database(out / DATABASE), printing.working(f"reproducing {recipe.title}") as advance:
         engine = opening.opened(begins=True)
-        made = bringing_in.bring_in(engine, public, lambda done, of: advance(done, of, "reading public files"))
-        parts = reporting_parts.reported(engine, public, made, out)
+        made = bringing_in.bring_in(engine, public, advance)
+        parts = reporting_parts.reported(engine, public, made, out, advance)
     notes = [*(f"Came in: {line}." for line in public.came), *(f"Not there: {line}." for line in public.lacks)]
     title = f"{recipe.title} ({recipe.source})"
     table = standing.reproduced_table(title, recipe.number, parts, own_sums(name, folder), notes)

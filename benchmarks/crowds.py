@@ -32,12 +32,12 @@ import sqlalchemy as sa
 from streamlit.proto import BackMsg_pb2, ForwardMsg_pb2
 
 from benchmarks.__main__ import machine
-from benchmarks.annotate import QUESTIONS, percentiles, written
+from benchmarks.annotate import CRITERIA, QUESTIONS, percentiles, written
 from benchmarks.load import cpu_seconds, memory_of, serving
 from benchmarks.promises import Figure, record
 from db.connect import reading
 from exports.figures import FORMATS
-from exports.plots.theme import FULL_PAGE, INK_SOFT, OKABE_ITO, themed
+from exports.plots.theme import FULL_PAGE, INK_SOFT, OKABE_ITO, TEXT, themed
 from tests.annotators import Annotator, Tally, sign_in
 from tests.browser.conftest import Server
 from tests.small_study import make_study
@@ -48,10 +48,21 @@ SETTINGS = {
 STEPS = (40, 80, 120, 160, 200, 240, 280, 320, 360, 400, 480, 560, 640)
 PAUSE_S = 1.0
 SAVE_MS, NEXT_MS = 250.0, 1_000.0
+WAITS = {"save": "save, ms (p95)", "following": "next pair, ms (p95)"}
 HELD_MIN = 80  # annotators with a label a second each, on two cores that serve and ask
 AT_ONCE = 8  # who come at the same time
 PAGE, DRAWN = ROOT / "docs" / "deployment.md", "deployment/crowds.svg"
 BEGINS, ENDS = "<!-- written by benchmarks/crowds.py --docs -->\n", "<!-- so far -->\n"
+PLANNED = "<!-- a plan by benchmarks/crowds.py --docs -->\n"
+PEOPLE, LABELS = 10_000, 100_000_000  # planned for
+SHARE, EVERY_S, COME_IN_S, FULL = 0.5, 10.0, 600.0, 0.6  # at work at once; a label each; all of them come; cores in use
+EACH, REPORT_KB, NEXT_KB, LOADS, FIRST_MB = 3, 28, 38, 20, 1.3  # people an item; sizes by benchmarks/annotate.py
+USD = {
+    "core": 30,
+    "core of Postgres": 90,
+    "GB kept": 0.2,
+    "GB sent": 0.1,
+}  # a month, in their order of magnitude
 
 
 @dataclass(frozen=True)
@@ -234,10 +245,14 @@ def figures_of(curve: Curve) -> list[Figure]:
 
 
 def write(curves: Sequence[Curve]) -> None:
-    """Put the table into the page, between its two marks, and draw the figure beside it."""
-    head, rest = PAGE.read_text(encoding="utf-8").split(BEGINS)
-    _, tail = rest.split(ENDS)
-    PAGE.write_text(head + BEGINS + as_table(curves) + ENDS + tail, encoding="utf-8")
+    """Put table and plan into the page, each between its two marks, and draw the figure beside it."""
+    text = PAGE.read_text(encoding="utf-8")
+    several = [curve for curve in curves if curve.held.people and "Postgres" in curve.held.cores]
+    for begins, told in ((BEGINS, as_table(curves)), (PLANNED, "".join(map(as_plan, several[:1])))):
+        head, rest = text.split(begins)
+        _, tail = rest.split(ENDS, 1)
+        text = head + begins + told + ENDS + tail
+    PAGE.write_text(text, encoding="utf-8")
     (PAGE.parent / DRAWN).write_bytes(drawn(curves))
 
 
@@ -260,25 +275,57 @@ def as_table(curves: Sequence[Curve]) -> str:
     )
 
 
+def as_plan(curve: Curve) -> str:
+    """Markdown: what PEOPLE and LABELS need, one row a sum, from what a label and a page took on Postgres."""
+    at_once, held = PEOPLE * SHARE, curve.held
+    rate = at_once / EVERY_S
+    cores = {part: rate * busy / held.labels for part, busy in held.cores.items() if part != CROWD}
+    coming = at_once / COME_IN_S * curve.came_ms / 1e3
+    processes = math.ceil((cores["app"] + coming) / FULL)
+    stored = LABELS * curve.stored_kb / 1e6
+    items = LABELS / CRITERIA
+    texts, sent = items / EACH / 2 * REPORT_KB * 2 / 1e6, items * NEXT_KB / 1e6 + PEOPLE * LOADS * FIRST_MB / 1e3
+    database = max(4, math.ceil(cores["Postgres"] / FULL))
+    usd = processes * USD["core"] + database * USD["core of Postgres"] + (stored + texts) * USD["GB kept"]
+    rows = {
+        "labels a second at the peak": f"{PEOPLE:,} x {SHARE:.0%} at once / {EVERY_S:.0f} s = {rate:,.0f}",
+        "processors of the app": f"{rate:,.0f} x {1e3 * cores['app'] / rate:.1f} ms = {cores['app']:.1f}, and "
+        f"{at_once:,.0f} who come within {COME_IN_S / 60:.0f} minutes x {curve.came_ms:.0f} ms = {coming:.1f}",
+        "processes": f"({cores['app']:.1f} + {coming:.1f}) / {FULL:.0%} in use = {processes}, a core each",
+        "memory of the app": f"{at_once:,.0f} open pages x {curve.page_mb:.1f} MB + {processes} x 250 MB = "
+        f"{(at_once * curve.page_mb + processes * 250) / 1e3:.0f} GB",
+        "processors of Postgres": f"{rate:,.0f} x {1e3 * cores['Postgres'] / rate:.1f} ms = {cores['Postgres']:.1f}",
+        "writes to its journal": f"{rate:,.0f} a second, one for each acknowledged label",
+        "connections": f"{processes} x 40 at most = {processes * 40}",
+        "labels on disk": f"{LABELS:,} x {curve.stored_kb:.2f} kB, indices and events included = {stored:,.0f} GB",
+        "texts on disk": f"{LABELS:,} / {CRITERIA} questions / {EACH} people / 2 pairs a report x "
+        f"{REPORT_KB} kB, kept as imported and as shown = {texts:,.0f} GB",
+        "sent": f"{items:,.0f} pairs x {NEXT_KB} kB + {PEOPLE:,} people x {LOADS} first loads x {FIRST_MB} MB = "
+        f"{sent:,.0f} GB, {sent * USD['GB sent']:,.0f} USD once",
+        "USD a month": f"{processes} x {USD['core']} + {database} x {USD['core of Postgres']} + {stored + texts:,.0f} "
+        f"GB x {USD['GB kept']} = {usd:,.0f}",
+    }
+    return "| | |\n| :--- | :--- |\n" + "".join(f"| {what} | {told} |\n" for what, told in rows.items())
+
+
 def drawn(curves: Sequence[Curve]) -> bytes:
     """Both waits over the size of the crowd, with the lines that they may not pass, as SVG."""
     from matplotlib.figure import Figure as Canvas
 
     with themed(), io.BytesIO() as svg:
-        canvas = Canvas(figsize=(FULL_PAGE, 2.4), layout="constrained")
-        for axes, title, limit, wait in zip(
-            canvas.subplots(1, 2), ("save, ms (p95)", "next pair, ms (p95)"), (SAVE_MS, NEXT_MS), ("save", "following"),
-            strict=True,
-        ):  # fmt: skip
+        canvas = Canvas(figsize=(FULL_PAGE, 2.6), layout="constrained")
+        canvas.supxlabel("annotators at once, a label a second each", color=INK_SOFT, fontsize=TEXT)
+        for axes, what, limit in zip(canvas.subplots(1, 2), WAITS, (SAVE_MS, NEXT_MS), strict=True):
             axes.axhline(limit, color=INK_SOFT, linewidth=0.6, linestyle="--")
             for curve, colour in zip(curves, OKABE_ITO, strict=False):
-                people = [step.people for step in curve.steps]
-                axes.plot(
-                    people, [getattr(step, wait) for step in curve.steps], color=colour, marker="o", markersize=3,
-                    linewidth=1.2, label=curve.name,
-                )  # fmt: skip
-            axes.set(title=title, xlabel="annotators, a label a second each", yscale="log")
-        canvas.axes[0].legend(frameon=False, fontsize="small")
+                waits = [(step.people, getattr(step, what)) for step in curve.steps]
+                axes.plot(*zip(*waits, strict=True), color=colour, marker="o", markersize=3, label=curve.name)
+            axes.set(title=WAITS[what], yscale="log", xlim=(0, None), ylim=(limit / 128, 2 * limit))
+            ticks = [limit / 2**power for power in range(6, -1, -2)]
+            axes.set_yticks(ticks, [f"{tick:,.0f}" for tick in ticks])
+            axes.minorticks_off()
+        handles, names = canvas.axes[0].get_legend_handles_labels()
+        canvas.legend(handles, names, loc="outside upper center", ncols=len(curves), frameon=False)
         canvas.savefig(svg, format="svg", **FORMATS["svg"])
         return svg.getvalue()
 

@@ -114,15 +114,21 @@ def test_the_curve_of_crowds_is_written_between_its_marks(tmp_path: Path, monkey
     page.write_text(crowds.PAGE.read_text("utf-8"), "utf-8")
     (tmp_path / "deployment").mkdir()
     monkeypatch.setattr(crowds, "PAGE", page)
-    cores = {"app": 0.3, "annotators": 0.1}
+    cores = {"app": 0.3, "annotators": 0.1, "Postgres": 0.08}
     late = crowds.Step(80, 40.0, 100.0, 1_001.0, cores)
     held = crowds.Curve("one", [crowds.Step(40, 40.0, 12.0, 90.0, cores), late], {"labels lost": 0}, 90.0, 2.5, 0.6)
     crowds.write([held, crowds.Curve("none", [late], {}, 90.0, 2.5, 0.6)])
     before, after = (path.read_text("utf-8").split(crowds.BEGINS)[0] for path in (crowds.PAGE, page))
     table = page.read_text("utf-8").split(crowds.BEGINS)[1].split(crowds.ENDS)[0]
     assert before == after
-    assert "| one | 40 | 40 | 12 | 90 | app 7.5 | 90 | 2.5 |" in table, "not the crowd whose next pair is late"
+    assert "| one | 40 | 40 | 12 | 90 | app 7.5, Postgres 2.0 | 90 | 2.5 |" in table, (
+        "not the crowd whose next pair is late"
+    )
     assert "| none |" not in table, "nobody was served in time"
+    plan = page.read_text("utf-8").split(crowds.PLANNED)[1].split(crowds.ENDS)[0]
+    assert "500 x 7.5 ms = 3.8, and 5,000 who come within 10 minutes x 90 ms = 0.8 |" in plan
+    assert "= 8, a core each |" in plan
+    assert "| labels on disk | 100,000,000 x 0.60 kB, indices and events included = 60 GB |" in plan
     assert (tmp_path / crowds.DRAWN).read_bytes().startswith(b"<?xml")
     [kept, *_] = crowds.figures_of(held)
     assert (kept.value, kept.kept) == (40, False), "fewer than promised"

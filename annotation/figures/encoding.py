@@ -1,13 +1,13 @@
 """A picture of any common format as the one that all are shown in: no metadata, no name, no size of its maker's."""
 
 import base64
+import math
 import struct
 import warnings
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from statistics import StatisticsError, correlation
 from urllib.parse import unquote_to_bytes
 
 from PIL import Image, ImageOps
@@ -91,11 +91,12 @@ def first_alike(pictures: Iterable[tuple[str, Picture]]) -> dict[str, str]:
     and two charts of one kind with other data at most .83.
     """
     found: dict[str, str] = {}
-    seen: list[tuple[str, float, bytes]] = []
+    seen: list[tuple[str, float, list[float]]] = []
     for name, picture in pictures:
         shape = picture.width / picture.height
         with Image.open(BytesIO(picture.data)) as opened:
-            look = opened.convert("L").resize((GRID, GRID)).tobytes()
+            greys = opened.convert("L").resize((GRID, GRID)).tobytes()
+        look = [grey - sum(greys) / len(greys) for grey in greys]
         like = (one for one, its_shape, its_look in seen if _are_alike(shape / its_shape, look, its_look))
         found[name] = next(like, name)
         if found[name] == name:
@@ -103,11 +104,16 @@ def first_alike(pictures: Iterable[tuple[str, Picture]]) -> dict[str, str]:
     return found
 
 
-def _are_alike(shapes: float, one: bytes, other: bytes) -> bool:
-    try:
-        return abs(shapes - 1) <= 0.03 and correlation([*one], [*other]) >= ALIKE
-    except StatisticsError:  # of one colour: nothing to compare
+def _are_alike(shapes: float, one: Sequence[float], other: Sequence[float]) -> bool:
+    """Never where one is of one colour, which leaves nothing to compare."""
+    if abs(shapes - 1) > 0.03:
         return False
+    apart = math.sqrt(_product(one, one) * _product(other, other))
+    return _product(one, other) >= ALIKE * apart > 0
+
+
+def _product(one: Sequence[float], other: Sequence[float]) -> float:
+    return sum(a * b for a, b in zip(one, other, strict=True))
 
 
 def from_data(address: str) -> bytes:

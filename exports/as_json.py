@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -159,7 +159,8 @@ def _choice(choice: Choice | None) -> dict[str, Any] | None:
         return None
     told = [_candidate(candidate) for candidate in choice.candidates]
     plan = {name: value for name, value in asdict(choice.plan).items() if value or name != "alone_error"}
-    told_of: dict[str, Any] = plain(choice)
+    told_of: dict[str, Any] = plain(replace(choice, looking=None))
+    del told_of["looking"]
     return told_of | {"candidates": told, "plan": plan, "plan_sha256": choice.plan.plan_sha256}
 
 

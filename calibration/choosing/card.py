@@ -19,6 +19,7 @@ from calibration.study.distance import BY_DISTANCE, KAPPA, is_by_distance, said_
 from calibration.study.left_out import SUFFIX
 from calibration.table.verdicts import BOTH_ORDERS
 from plain.counting import counted
+from plain.wording import worded
 
 Question = Literal["agreement", "ceiling gap", "floor", "order", "length", "self-preference", "repeats", "answers"]
 USABLE = 0.95  # share of answers; below it labels are dropped, which is a caution of its own
@@ -242,4 +243,4 @@ def _capital(text: str) -> str:
 
 def points(gap: float) -> str:
     """`5.0 points`, of a difference of shares."""
-    return f"{100 * gap + 0.0:.1f} points"
+    return worded("{gap:.1f} points", gap=100 * gap + 0.0)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from calibration.choosing import above, card
+from calibration.choosing.looking import Looking
 from calibration.choosing.noninferiority import Claim, ComparisonPlan
 from calibration.errors import CalibrationError
 from calibration.estimates import Estimate
@@ -114,6 +115,7 @@ class Choice:
     people: above.AmongPeople | None = None  # None where nobody's label has another's beside it
     look: str = ""  # which look this is, and what that does to the bounds: a sentence
     hangs_on: tuple[str, ...] = ()  # annotators without whom, one at a time, the choice is another
+    looking: Looking | None = None  # of which `look` tells
 
     @property
     def details(self) -> str:

@@ -5,15 +5,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from calibration.choosing import card, noninferiority, open_words
+from calibration.choosing import card, noninferiority, number_words, open_words
 from calibration.choosing.above import AmongPeople
 from calibration.choosing.choice import Candidate, Choice, Status, as_close, closest
 from calibration.choosing.looking import Looking
-from calibration.remarks import Reason
 from calibration.study.bounding import FEW_CLUSTERS
 from calibration.study.distance import BY_DISTANCE, KAPPA, said_of
 from calibration.table.verdicts import BOTH_ORDERS
-from plain.counting import counted
+from plain import wording
+from plain.wording import worded
 
 FEW_ERR = "the test may err in 7 % of studies at a level of 5 %"  # at 12 to 19, see benchmarks/level.py
 RESERVATION: dict[card.Question, str] = {
@@ -28,11 +28,6 @@ RESERVATION: dict[card.Question, str] = {
 FILL, FILL_TO_KNOW = "; fill cost_usd", " Fill cost_usd to know what it costs."
 SECOND_LABELS = ", so have a second annotator label the same items"
 OR_STATE = ", or state beforehand what is good enough: --at-least .80"
-# what a reader is told to do next, as it ends or breaks off a sentence
-ADVICE = re.compile(
-    "|".join(map(re.escape, (FILL, FILL_TO_KNOW, open_words.NEXT, open_words.MORE_FIRST)))
-    + f"|{re.escape(SECOND_LABELS)}.*?{re.escape(OR_STATE)}"
-)
 
 
 @dataclass(frozen=True)
@@ -57,14 +52,27 @@ def look_of(told: Told) -> str:
     return open_words.look_words(told.looking, 1 - plan.level, told.word, len(plan.judges), plan.resamples)
 
 
-def sentences_of(told: Told) -> tuple[str, str]:
+def spoken(choice: Choice) -> tuple[str, str, str]:
+    """Headline, sentence and look of a choice in the language that is set; English as they were kept."""
+    if wording.spoken() == wording.ENGLISH or not choice.candidates:
+        return choice.headline, choice.sentence, choice.look
+    plan, chosen = choice.plan, choice.foremost if choice.judge else None
+    told = Told(
+        choice.status, chosen, choice.candidates, plan, f"{plan.cluster}s", choice.cheapest_known, choice.people,
+        choice.looking,
+    )  # fmt: skip
+    return *sentences_of(told, choice.hangs_on), look_of(told)
+
+
+def sentences_of(told: Told, hangs_on: Sequence[str] = ()) -> tuple[str, str]:
     """The headline, and the whole that begins with it: what was found, on what, and why not another judge."""
     if not told.candidates:
         nothing = "There is no judge to choose: no row is a judge's."
         return nothing, nothing
     lead, numbers = _found(told)
     hardly = bool(told.people and told.people.hardly)
-    headline = f"{lead}{', and people hardly agree here' * hardly}."
+    lead += worded(", and people hardly agree here") * hardly + hanging(hangs_on)
+    headline = worded("{lead}.", lead=lead)
     parts = [headline, *([numbers] if numbers else [])]
     if hardly and told.people:
         parts.append(_hardly(told.people, told.plan.ties))
@@ -79,13 +87,16 @@ def sentences_of(told: Told) -> tuple[str, str]:
     ]
     priceless = [candidate.judge for candidate in told.candidates if candidate.reason == "cost_unknown"]
     if priceless:
-        parts.append(f"Adequate, but of unknown cost and so not chosen: {', '.join(priceless)}{FILL}.")
-    return headline, " ".join(parts)
+        names, fill = worded(", ").join(priceless), worded(FILL)
+        parts.append(worded("Adequate, but of unknown cost and so not chosen: {names}{fill}.", names=names, fill=fill))
+    return headline, ("" if wording.spoken() != wording.ENGLISH else " ").join(parts)
 
 
 def without_advice(sentence: str) -> str:
     """A sentence of this choice as a methods section prints it: what was found, and not what to do next."""
-    return ADVICE.sub("", sentence)
+    ends = (FILL, FILL_TO_KNOW, open_words.NEXT, open_words.MORE_FIRST)
+    between = ".*?".join(re.escape(worded(one)) for one in (SECOND_LABELS, OR_STATE))
+    return re.sub("|".join([*(re.escape(worded(one)) for one in ends), between]), "", sentence)
 
 
 def sentence_about(candidate: Candidate, plan: noninferiority.ComparisonPlan) -> str:
@@ -100,10 +111,10 @@ def sentence_about(candidate: Candidate, plan: noninferiority.ComparisonPlan) ->
         return f"{candidate.judge} {standing[candidate.standing]}: it was asked nothing that an annotator labelled."
     parts = [
         f"{candidate.judge} {standing[candidate.standing]}{_reserved(candidate)}: "
-        f"it agrees with {_agreement(candidate, word)}"
+        f"it agrees with {number_words.agreement_words(candidate, word)}"
     ]
-    if _measured(candidate, plan, word):
-        parts.append(f"and {_measured(candidate, plan, word)}")
+    if number_words.measured(candidate, plan, word):
+        parts.append(f"and {number_words.measured(candidate, plan, word)}")
     told = f"{', '.join(parts)}."
     if candidate.reason == "baseline_not_beaten":
         told += f" {open_words.no_better_than_constant(candidate, word)}"
@@ -120,94 +131,107 @@ def short_sentence(choice: Choice) -> str:
     """
     word, plan, one = f"{choice.plan.cluster}s", choice.plan, choice.foremost
     if one is None or (one.claim is None and one.floor is None):
-        return "No judge could be compared with the annotators."
-    seen = f"agreement {open_words.percent(one.agreement.value)} %, {_interval(one, word)}"
-    many = len(choice.candidates) > 1
-    of = f" of the {_all_tried(choice.candidates)}" if many else ""
-    enough, falls, limit = _enough(plan)
+        return worded("No judge could be compared with the annotators.")
+    share, interval = open_words.percent(one.agreement.value), number_words.interval_words(one, word)
+    seen = worded("agreement {share} %, {interval}", share=share, interval=interval)
+    many, tried = len(choice.candidates) > 1, _all_tried(choice.candidates)
+    enough, falls, limit = number_words.enough(plan)
     if choice.status == "chosen":
+        but = hanging(choice.hangs_on)
         if math.isnan(one.cost_per_item):
-            return f"{one.judge} is shown to {enough} ({seen}), but its cost is unknown{_hanging(choice)}."
-        first = f"{one.judge} is the cheapest{of} that is" if many else f"{one.judge} is"
-        price = open_words.usd(one.cost_per_item)
-        return f"{first} shown to {enough} ({seen}; {price}){_reserved(one)}{_hanging(choice)}."
-    closest_one = f"{_comes_closest(one, choice.candidates)} ({seen})"
+            unknown = "{judge} is shown to {enough} ({seen}), but its cost is unknown{but}."
+            return worded(unknown, judge=one.judge, enough=enough, seen=seen, but=but)
+        but, price = f"{_reserved(one)}{but}", open_words.usd(one.cost_per_item)
+        named = {"judge": one.judge, "enough": enough, "seen": seen, "price": price, "but": but}
+        if not many:
+            return worded("{judge} is shown to {enough} ({seen}; {price}){but}.", **named)
+        cheapest = "{judge} is the cheapest of the {tried} that is shown to {enough} ({seen}; {price}){but}."
+        return worded(cheapest, tried=tried, **named)
+    near = _comes_closest(one, choice.candidates)
+    if choice.status == "none_adequate" and many:
+        none = "None of the {tried} is adequate ({limit}); {near} ({seen})."
+        return worded(none, tried=tried, limit=limit, near=near, seen=seen)
     if choice.status == "none_adequate":
-        return (
-            f"None{of} is adequate ({limit}); {closest_one}."
-            if many
-            else f"{one.judge} is not adequate ({limit}; {seen})."
-        )
+        return worded("{judge} is not adequate ({limit}; {seen}).", judge=one.judge, limit=limit, seen=seen)
     if many:
-        return f"These labels cannot tell whether any{of} {falls}; {closest_one}."
-    return f"These labels cannot tell whether {one.judge} {falls} ({seen})."
+        any_of = "These labels cannot tell whether any of the {tried} {falls}; {near} ({seen})."
+        return worded(any_of, tried=tried, falls=falls, near=near, seen=seen)
+    return worded("These labels cannot tell whether {judge} {falls} ({seen}).", judge=one.judge, falls=falls, seen=seen)
 
 
 def _found(told: Told) -> tuple[str, str]:
     """The answer without its full stop, and the numbers of the judge it rests on."""
     chosen, candidates, word = told.chosen, told.candidates, told.word
-    tried = f"the {_all_tried(candidates)}" if len(candidates) > 1 else "the one judge tried"
+    several = worded("the {tried}", tried=_all_tried(candidates))
+    tried = several if len(candidates) > 1 else worded("the one judge tried")
     if chosen:
         return _lead_of_chosen(chosen, told), _numbers_of(chosen, told)
     nearest = closest(candidates)
     if nearest is None:
         return (
-            f"Whether {tried} can replace an annotator cannot be told",
-            "Too few labels have a reference beside them.",
+            worded("Whether {tried} can replace an annotator cannot be told", tried=tried),
+            worded("Too few labels have a reference beside them."),
         )
     if told.plan.against == "nobody":
-        lead = f"Cannot tell whether {tried} can replace an annotator: no label has a second annotator's beside it"
-        return lead, _without_people(nearest, told)
+        nobody = "Cannot tell whether {tried} can replace an annotator: no label has a second annotator's beside it"
+        return worded(nobody, tried=tried), _without_people(nearest, told)
     alone = len(candidates) == 1
     level = len(as_close(nearest, candidates)) == 1
-    numbers = f"{'it' if alone or level else 'each'} agrees with {_agreement(nearest, word)}"
-    if _measured(nearest, told.plan, word):
-        numbers = f"{numbers}, and {_measured(nearest, told.plan, word)}"
-    numbers = f"{numbers[0].upper()}{numbers[1:]}." if alone else f"{_comes_closest(nearest, candidates)}: {numbers}."
-    which = f"{nearest.judge}, the one judge tried," if alone else tried
+    agreeing = "it agrees with {agreement}" if alone or level else "each agrees with {agreement}"
+    numbers = worded(agreeing, agreement=number_words.agreement_words(nearest, word))
+    if measured := number_words.measured(nearest, told.plan, word):
+        numbers = worded("{numbers}, and {measured}", numbers=numbers, measured=measured)
+    lead = f"{numbers[0].upper()}{numbers[1:]}" if alone else (
+        worded("{near}: {numbers}", near=_comes_closest(nearest, candidates), numbers=numbers)
+    )  # fmt: skip
+    numbers = worded("{lead}.", lead=lead)
+    which = worded("{judge}, the one judge tried,", judge=nearest.judge) if alone else tried
     if told.status == "none_adequate":
-        return (f"{which} is not adequate" if alone else f"None of {tried} is adequate"), numbers
-    seen = counted(nearest.agreement.clusters, word.removesuffix("s"))
-    can = "can replace an annotator" if told.plan.against == "ceiling" else _enough(told.plan)[1]
-    what = f"Cannot tell from {seen} whether {which if alone else f'any of {tried}'} {can}"
-    only = [open_words.NOT_TOLD[question] for question in nearest.unmet if question not in ("ceiling gap", "floor")]
+        return worded("{which} is not adequate" if alone else "None of {which} is adequate", which=which), numbers
+    seen = wording.several(nearest.agreement.clusters, word.removesuffix("s"))
+    can = worded("can replace an annotator") if told.plan.against == "ceiling" else number_words.enough(told.plan)[1]
+    whether = "Cannot tell from {seen} whether {which} {can}"
+    if not alone:
+        whether = "Cannot tell from {seen} whether any of {which} {can}"
+    what = worded(whether, seen=seen, which=which, can=can)
+    only = [worded(open_words.NOT_TOLD[one]) for one in nearest.unmet if one not in ("ceiling gap", "floor")]
     if only and not {"ceiling gap", "floor"} & {*nearest.unmet}:
-        what += f": open is {' and '.join(only)}"
+        what += worded(": open is {questions}", questions=worded(" and ").join(only))
     return what, numbers
 
 
 def _lead_of_chosen(chosen: Candidate, told: Told) -> str:
     count, plan = len(told.candidates), told.plan
     reserved = _reserved(chosen)
+    twice = _is_twice(told.candidates)
     if math.isnan(chosen.cost_per_item):
-        good = "is adequate" if plan.against == "ceiling" else f"is shown to {_enough(plan)[0]}"
-        return f"{chosen.judge} {good}{reserved}; whether it is the cheapest is unknown, for its cost is"
+        good = (
+            worded("is adequate")
+            if plan.against == "ceiling"
+            else worded("is shown to {it}", it=number_words.enough(plan)[0])
+        )
+        unknown = "{judge} {good}{reserved}; whether it is the cheapest is unknown, for its cost is"
+        return worded(unknown, judge=chosen.judge, good=good, reserved=reserved)
     if plan.against == "ceiling":
-        return f"{chosen.judge} is the cheapest adequate judge of {count} {_candidates(told.candidates)}tried{reserved}"
-    return (
-        f"{chosen.judge} is the cheapest of {count} {_candidates(told.candidates) or 'judges '}tried that is shown to "
-        f"{_enough(plan)[0]}{reserved}"
-    )
+        lead = "{judge} is the cheapest adequate judge of {count} tried{reserved}"
+        if twice:
+            lead = "{judge} is the cheapest adequate judge of {count} candidates tried{reserved}"
+        return worded(lead, judge=chosen.judge, count=count, reserved=reserved)
+    lead = "{judge} is the cheapest of {count} judges tried that is shown to {enough}{reserved}"
+    if twice:
+        lead = "{judge} is the cheapest of {count} candidates tried that is shown to {enough}{reserved}"
+    return worded(lead, judge=chosen.judge, count=count, enough=number_words.enough(plan)[0], reserved=reserved)
 
 
 def _numbers_of(chosen: Candidate, told: Told) -> str:
-    numbers = f"it agrees with {_agreement(chosen, told.word)}, and {_measured(chosen, told.plan, told.word)}."
+    agreement, measured = (
+        number_words.agreement_words(chosen, told.word),
+        number_words.measured(chosen, told.plan, told.word),
+    )
+    numbers = worded("it agrees with {agreement}, and {measured}.", agreement=agreement, measured=measured)
     if math.isnan(chosen.cost_per_item):
-        return f"{numbers[0].upper()}{numbers[1:]}{FILL_TO_KNOW}"
-    return f"At {open_words.usd(chosen.cost_per_item)} {numbers}"
-
-
-def _enough(plan: noninferiority.ComparisonPlan) -> tuple[str, str, str]:
-    """What good enough means: after `shown to`, after `whether it`, and as the limit in brackets."""
-    if plan.at_least is not None:
-        least = f"{open_words.percent(plan.at_least).removesuffix('.0')} %"
-        share, near = said_of(f"at least {least}", plan.ties in BY_DISTANCE), plan.ties in BY_DISTANCE
-        return f"agree {share}", f"agrees {share}", f"floor {least}{' of labels' * (not near)}"
-    if plan.at_least_kappa is not None:
-        kappa = f"{KAPPA.get(plan.ties, 'κ')} of at least {plan.at_least_kappa:g}".replace("0.", ".")
-        return f"reach a {kappa}", f"reaches a {kappa}", f"floor: {kappa}"
-    below = f"less than {card.points(plan.margin)} short of a left-out annotator"
-    return f"fall {below}", f"falls {below}", f"margin {card.points(plan.margin)}"
+        return f"{numbers[0].upper()}{numbers[1:]}{worded(FILL_TO_KNOW)}"
+    return worded("At {price} {numbers}", price=open_words.usd(chosen.cost_per_item), numbers=numbers)
 
 
 def _reserved(candidate: Candidate) -> str:
@@ -215,140 +239,82 @@ def _reserved(candidate: Candidate) -> str:
     if candidate.standing != "adequate" or not candidate.reservations:
         return ""
     told = [
-        f"{RESERVATION[row.question]} ({_value_of(row.estimate.value, row.question)})" for row in candidate.reservations
+        worded(
+            "{habit} ({size})", habit=worded(RESERVATION[row.question]), size=_size(row.estimate.value, row.question)
+        )
+        for row in candidate.reservations
     ]
-    return f", with reservations: {' and '.join(told)}"
+    return worded(", with reservations: {told}", told=worded(" and ").join(told))
 
 
-def _hanging(choice: Choice) -> str:
-    return f", but not without {' or '.join(choice.hangs_on)}" if choice.hangs_on else ""
+def hanging(hangs_on: Sequence[str]) -> str:
+    """`, but not without ann1`: annotators without whom the choice is another; "" for none."""
+    return worded(", but not without {names}", names=worded(" or ").join(hangs_on)) if hangs_on else ""
 
 
-def _value_of(value: float, question: card.Question) -> str:
-    return f"{open_words.percent(value)} %" if question in ("repeats", "answers") else f"{100 * value:+.1f} points"
+def _size(value: float, question: card.Question) -> str:
+    if question in ("repeats", "answers"):
+        return f"{open_words.percent(value)} %"
+    return worded("{gap:+.1f} points", gap=100 * value)
 
 
 def _hardly(people: AmongPeople, rule: str) -> str:
-    kappa = "" if math.isnan(people.low) else (
-        f"; {KAPPA.get(rule, 'κ')} among them is {people.kappa:.2f} [{people.low:.2f}, {people.high:.2f}]"
-    )  # fmt: skip
-    return (
-        "People hardly agree here: an annotator agrees with the others "
-        f"{said_of(f'{open_words.percent(people.agreement)} %', rule in BY_DISTANCE)}, the best constant answer "
-        f"{'to' if rule in BY_DISTANCE else 'in'} {open_words.percent(people.constant)} %{kappa}. "
-        "A judge as good as they are has shown little."
+    near, interval = rule in BY_DISTANCE, f"{people.kappa:.2f} [{people.low:.2f}, {people.high:.2f}]"
+    among = worded("; {kappa} among them is {interval}", kappa=KAPPA.get(rule, "κ"), interval=interval)
+    baseline = open_words.percent(people.constant)
+    return worded(
+        "People hardly agree here: an annotator agrees with the others {agreement}, the best constant answer "
+        "{constant}{among}. A judge as good as they are has shown little.",
+        agreement=said_of(f"{open_words.percent(people.agreement)} %", near),
+        constant=worded("to {baseline} %" if near else "in {baseline} %", baseline=baseline),
+        among="" if math.isnan(people.low) else among,
     )
 
 
 def _without_people(nearest: Candidate, told: Told) -> str:
     number = nearest.second_labels
-    enough = f"on about {counted(number, told.word.removesuffix('s'))}" if number else f"on some of the {told.word}"
-    return (
-        f"{_comes_closest(nearest, told.candidates)}: it agrees with {_agreement(nearest, told.word)}. How far people "
-        f"agree with each other is unknown{SECOND_LABELS} {enough} (power {told.plan.power:g} at no true gap)"
-        f"{OR_STATE}."
-    )
+    enough = worded("on some of the {word}", word=worded(told.word))
+    if number:
+        enough = worded("on about {number}", number=wording.several(number, told.word.removesuffix("s")))
+    return worded(
+        "{near}: it agrees with {agreement}. How far people agree with each other is unknown{second} {enough} (power "
+        "{power:g} at no true gap){state}.",
+        near=_comes_closest(nearest, told.candidates), agreement=number_words.agreement_words(nearest, told.word),
+        second=worded(SECOND_LABELS), enough=enough, power=told.plan.power, state=worded(OR_STATE),
+    )  # fmt: skip
 
 
 def _few_clusters(told: Told) -> Iterator[str]:
     held_back = {candidate.held_back for candidate in told.candidates}
     if "one_large_cluster" in held_back:
-        yield f"One of the {told.word} holds more than 45 % of the labels, too many for anything to be decided."
+        large = "One of the {word} holds more than 45 % of the labels, too many for anything to be decided."
+        yield worded(large, word=worded(told.word))
     if "too_few_clusters" in held_back:
-        yield f"Fewer than {told.plan.min_clusters} {told.word} decide nothing: there the test may not hold its level."
+        nothing = "Fewer than {least} {word} decide nothing: there the test may not hold its level."
+        yield worded(nothing, least=told.plan.min_clusters, word=worded(told.word))
     elif told.chosen and told.chosen.agreement.clusters < FEW_CLUSTERS:
-        yield f"These are fewer than {FEW_CLUSTERS} {told.word}, where {FEW_ERR}."
+        few = "These are fewer than {few} {word}, where {err}."
+        yield worded(few, few=FEW_CLUSTERS, word=worded(told.word), err=worded(FEW_ERR))
 
 
-def _candidates(candidates: Sequence[Candidate]) -> str:
-    """`candidates ` where one judge is among them twice, else nothing."""
-    return "candidates " * any(candidate.judge.endswith(BOTH_ORDERS) for candidate in candidates)
+def _is_twice(candidates: Sequence[Candidate]) -> bool:
+    """Whether one judge is among them twice: there are more candidates than judges."""
+    return any(candidate.judge.endswith(BOTH_ORDERS) for candidate in candidates)
 
 
 def _all_tried(candidates: Sequence[Candidate]) -> str:
     """`3 judges tried`, or `4 candidates tried (2 judges, by one order or both)` where one judge counts twice."""
     judges = {candidate.judge.removesuffix(BOTH_ORDERS) for candidate in candidates}
-    if not _candidates(candidates):
-        return f"{len(candidates)} judges tried"
-    return f"{len(candidates)} candidates tried ({counted(len(judges), 'judge')}, by one order or both)"
+    if not _is_twice(candidates):
+        return worded("{count} judges tried", count=len(candidates))
+    of = wording.several(len(judges), "judge")
+    return worded("{count} candidates tried ({of}, by one order or both)", count=len(candidates), of=of)
 
 
 def _comes_closest(candidate: Candidate, candidates: Sequence[Candidate]) -> str:
     """`small comes closest`, or by name all that are level with it."""
     level = as_close(candidate, candidates)
     if len(level) == 1:
-        return f"{candidate.judge} comes closest"
-    return f"{', '.join(level[:-1])} and {level[-1]} come closest, level with each other"
-
-
-def _agreement(candidate: Candidate, word: str) -> str:
-    together = ", simultaneous over all tried, " if candidate.agreement.remark(Reason.SIMULTANEOUS) else " "
-    near, share = candidate.is_by_distance, f"{open_words.percent(candidate.agreement.value)} %"
-    return f"the annotators {said_of(share, near)} ({_interval(candidate, word, together)})"
-
-
-def _interval(candidate: Candidate, word: str, after: str = " ") -> str:
-    """`95 % interval 69.1 to 90.2 %; 180 labels in 6 topics`; `after` follows the word interval."""
-    made = candidate.agreement
-    interval = (
-        f"{100 * made.level:g} % interval{after}{open_words.percent(made.low)} to {open_words.percent(made.high)} %"
-    )
-    if math.isnan(made.low):
-        interval = "no interval"
-    return (
-        f"{interval}; {counted(made.n, 'label')} in {counted(made.clusters, word.removesuffix('s'))}{_wrong(candidate)}"
-    )
-
-
-def _wrong(candidate: Candidate) -> str:
-    """Said where agreement over the usable answers alone would be another number."""
-    wrong = candidate.valid_share < 1 and candidate.agreement.statistic.endswith("_missing_as_wrong")
-    return ", unusable answers counted as disagreement" if wrong else ""
-
-
-def _measured(candidate: Candidate, plan: noninferiority.ComparisonPlan, word: str) -> str:
-    """What decides, with its bound: the gap to a left-out annotator, or the floor; "" where neither is known."""
-    if candidate.floor is not None and not math.isnan(candidate.floor.p):
-        return _floor(candidate, plan)
-    if candidate.claim is None or math.isnan(candidate.claim.test.difference.value):
-        return ""
-    return _gap(candidate.claim, plan, word)
-
-
-def _floor(candidate: Candidate, plan: noninferiority.ComparisonPlan) -> str:
-    floor = candidate.floor
-    if floor is None:
-        return ""
-    end = floor.bound + (floor.upper if floor.outcome == "below" else floor.lower)
-    most = "most" if floor.outcome == "below" else "least"
-    tested = f"by {_which_bound(plan)}; {_enough(plan)[2]}, adjusted {open_words.p_words(floor.p_adjusted)}"
-    if math.isnan(end):
-        return f"this look has no bound ({_enough(plan)[2]}, adjusted {open_words.p_words(floor.p_adjusted)})"
-    if plan.at_least_kappa is not None:
-        return f"its {KAPPA.get(plan.ties, 'κ')} is {floor.value:.2f} (at {most} {end:.2f}, {tested})"
-    return f"that is at {most} {open_words.percent(end)} % ({tested})"
-
-
-def _gap(claim: noninferiority.Claim, plan: noninferiority.ComparisonPlan, word: str) -> str:
-    test, gap = claim.test, claim.test.difference
-    tested = "no test possible"
-    if not math.isnan(test.p):
-        at_most = claim.outcome != "inferior"
-        bound = _most(test.upper, "most", "least") if at_most else _most(test.lower, "least", "most")
-        tested = f"{bound}, by {_which_bound(plan)}" if bound else "no bound at this look"
-        tested += f"; margin {card.points(plan.margin)}, adjusted {open_words.p_words(claim.p_adjusted)}"
-    side = "less" if gap.value < 0 else "more"
-    seen = f"{counted(gap.n, 'label')} in {counted(gap.clusters, word.removesuffix('s'))}"
-    return f"a left-out annotator agrees {card.points(abs(gap.value))} {side} ({tested}; {seen})"
-
-
-def _which_bound(plan: noninferiority.ComparisonPlan) -> str:
-    ordinary = f"the unadjusted one-sided {100 * plan.level:g} % bound"
-    return ordinary if plan.looks == "one" else "the one-sided bound of this look, unadjusted for judges"
-
-
-def _most(bound: float, above: str, below: str) -> str:
-    """A bound of how much more the annotator agrees, in words no sign can turn: `at most 1.9 points more`; "": none."""
-    if math.isnan(bound):
-        return ""
-    return f"at {below} {card.points(-bound)} less" if bound < 0 else f"at {above} {card.points(bound)} more"
+        return worded("{judge} comes closest", judge=candidate.judge)
+    names = worded(" and ").join([worded(", ").join(level[:-1]), level[-1]])
+    return worded("{names} come closest, level with each other", names=names)

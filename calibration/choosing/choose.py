@@ -87,7 +87,9 @@ def choice_of(study: Study, group: Group, scale: Scale, settings: CalibrationSet
     look = choice_words.look_of(facts)
     if chosen and study.drawn is not None:
         look = f"{open_words.enough_words(chosen.judge, found.looking, word)} {look}".strip()
-    return choice.Choice(status, name, headline, sentence, told, needed, found.plan, known, people, look)
+    return choice.Choice(
+        status, name, headline, sentence, told, needed, found.plan, known, people, look, (), found.looking
+    )
 
 
 def _reason(candidate: choice.Candidate, chosen: choice.Candidate | None) -> choice.Ground:

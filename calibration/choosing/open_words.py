@@ -15,12 +15,13 @@ from calibration.inference.looks import FIRST
 from calibration.study.distance import said_of
 from calibration.study.label_scores import IN_WORDS
 from plain.counting import counted
+from plain.wording import ENGLISH, several, spoken, worded
 
 MORE_FIRST = ", label more first"
 WHY_NO_NUMBER = {
     "gap_reaches_margin": "no number of {word} is likely to show adequacy, {seen} reaching the {limit}",
     "too_many": "decided by more than a million {word}",
-    "too_few_units": "one of the {word} alone is labelled" + MORE_FIRST,
+    "too_few_units": "one of the {word} alone is labelled, label more first",
     "looks_spent": "no number of {word} decides, an earlier look having spent the whole error",
     "last_look": "no number of {word} decides, this look being the last that was planned: it spends the whole error",
     "little_left": "no number of {word} decides, the looks so far having left too little of the error",
@@ -49,58 +50,71 @@ def undecided(
     for one in waiting:
         alike.setdefault(deciding(one, plan, word), []).append(_named(one))
     if alike:
-        lead = "Still open" if not chosen else "Cheaper but open is" if len(waiting) == 1 else "Cheaper but open are"
-        each = "; ".join(f"{', '.join(names)}: {what}" for what, names in alike.items())
-        yield f"{lead}{' ' if chosen else ': '}{each}."
+        parts = ((worded(", ").join(names), what) for what, names in alike.items())
+        each = worded("; ").join(worded("{names}: {what}", names=names, what=what) for names, what in parts)
+        lead = "Still open: {each}." if not chosen else "Cheaper but open are {each}."
+        if chosen and len(waiting) == 1:
+            lead = "Cheaper but open is {each}."
+        yield worded(lead, each=each)
 
 
 def _named(candidate: Candidate) -> str:
-    return (
-        candidate.judge
-        if math.isnan(candidate.cost_per_item)
-        else f"{candidate.judge} ({usd(candidate.cost_per_item)})"
-    )
+    if math.isnan(candidate.cost_per_item):
+        return candidate.judge
+    return worded("{judge} ({price})", judge=candidate.judge, price=usd(candidate.cost_per_item))
 
 
 def deciding(candidate: Candidate, plan: ComparisonPlan, word: str) -> str:
     """What would decide an open judge; where its gap is decided already, what else is not told."""
     main = {"ceiling gap", "floor"} & {*candidate.unmet}
-    others = [NOT_TOLD[question] for question in candidate.unmet if question not in main]
-    if not main:
-        return f"open is {' and '.join(others)}" if others else "nothing to compare it with"
-    what = (
-        f"its {'floor' if candidate.floor else 'gap'}, not {' or '.join(others)}, is decided" if others else "decided"
-    )
+    others = [worded(NOT_TOLD[question]) for question in candidate.unmet if question not in main]
+    if not main and others:
+        return worded("open is {questions}", questions=worded(" and ").join(others))
     needed = candidate.floor.needed if candidate.floor else candidate.claim.needed if candidate.claim else None
-    if needed is None:
-        return "nothing to compare it with"
+    if not main or needed is None:
+        return worded("nothing to compare it with")
+    what = ""
+    if others:
+        what = "its floor, not {questions}, is decided" if candidate.floor else "its gap, not {questions}, is decided"
+        what = worded(what, questions=worded(" or ").join(others))
     if needed.clusters is None:
         seen, limit = ("the agreement", "floor") if candidate.floor else ("the gap seen", "margin")
-        return WHY_NO_NUMBER[needed.note].format(word=word, seen=seen, limit=limit)
+        why = worded(WHY_NO_NUMBER[needed.note])
+        return why.format(word=worded(word), seen=worded(seen), limit=worded(limit))
     if not needed.more:
-        enough = counted(needed.clusters, word.removesuffix("s"))
-        return f"{what} by {enough}, fewer than are at hand: it had bad luck, and more would help"
-    power = f"{plan.power:g}".removeprefix("0")
-    return (
-        f"{what} after labelling {counted(needed.more, word.removesuffix('s'), 'more')} ({needed.clusters:,} in all), "
-        f"with power {power} if gap and spread stay as seen"
-    )
+        enough = several(needed.clusters, word.removesuffix("s"))
+        luck = "decided by {enough}, fewer than are at hand: it had bad luck, and more would help"
+        if what:
+            luck = "{what} by {enough}, fewer than are at hand: it had bad luck, and more would help"
+        return worded(luck, what=what, enough=enough)
+    power, more = f"{plan.power:g}".removeprefix("0"), counted(needed.more, word.removesuffix("s"), "more")
+    if spoken() != ENGLISH:
+        more = several(needed.more, word.removesuffix("s"))
+    told = "decided after labelling {more} ({all:,} in all), with power {power} if gap and spread stay as seen"
+    if what:
+        told = "{what} after labelling {more} ({all:,} in all), with power {power} if gap and spread stay as seen"
+    return worded(
+        told, what=what, more=more, all=needed.clusters, power=power,
+    )  # fmt: skip
 
 
 def no_better_than_constant(candidate: Candidate, word: str) -> str:
     """Whether it was not shown to be above, or could not have been at this look. `word`: what clusters are."""
     if not candidate.constant.can_be_shown:
-        at = counted(candidate.constant.clusters, word.removesuffix("s"))
-        return (
-            f"Whether {candidate.judge} beats the best constant answer ({percent(candidate.baseline)} %) cannot be "
-            f"told: at this look, of {at}, no p of its test would be small enough."
-        )
+        return worded(
+            "Whether {judge} beats the best constant answer ({baseline} %) cannot be told: at this look, of {at}, no p "
+            "of its test would be small enough.",
+            judge=candidate.judge, baseline=percent(candidate.baseline),
+            at=several(candidate.constant.clusters, word.removesuffix("s")),
+        )  # fmt: skip
     near = candidate.is_by_distance
     agrees = said_of(f"{percent(candidate.agreement.value)} %", near)
-    return (
-        f"{candidate.judge} is not recommended: it agrees {agrees}, and {IN_WORDS}, which takes no reading, "
-        f"{'to' if near else 'in'} {percent(candidate.baseline)} %: it is not shown to be above that."
-    )
+    reached = worded("to {baseline} %" if near else "in {baseline} %", baseline=percent(candidate.baseline))
+    return worded(
+        "{judge} is not recommended: it agrees {agrees}, and {constant}, which takes no reading, {reached}: it is not "
+        "shown to be above that.",
+        judge=candidate.judge, agrees=agrees, constant=worded(IN_WORDS), reached=reached,
+    )  # fmt: skip
 
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -117,32 +131,37 @@ def look_words(
 
     `tried`: judges, and `resamples`: of their tests, which turn on both whether any p can be small enough by now.
     """
-    at = f"{looking.topics:,} {word if looking.topics != 1 else word.removesuffix('s')}"
-    in_part = f" ({looking.begun:,} have labels, and one labelled in part counts in part)"
+    at, things = several(looking.topics, word.removesuffix("s")), worded(word)
+    in_part = worded(" ({begun:,} have labels, and one labelled in part counts in part)", begun=looking.begun)
     in_part *= looking.begun > looking.topics
     if looking.mode == "any_time":
-        begins = f" Before {FIRST} {word} it decides nothing." if looking.topics < FIRST else ""
-        return (
-            f"Looked at whenever one likes, now at {at}: the bound is stricter for it, and it and the intervals, which "
-            f"are confidence sequences, hold at every number of {word} at once, if {word} come in random order.{begins}"
-        )
+        begins = worded(" Before {first} {word} it decides nothing.", first=FIRST, word=things)
+        return worded(
+            "Looked at whenever one likes, now at {at}: the bound is stricter for it, and it and the intervals, which "
+            "are confidence sequences, hold at every number of {word} at once, if {word} come in random order.",
+            at=at, word=things,
+        ) + begins * (looking.topics < FIRST)  # fmt: skip
+    number = _ordinal(looking.number)
     if looking.is_spent:
         whole = next(look.topics for look in looking.looks if look.share >= 1)
-        return (
-            f"{_ordinal(looking.number)} look, at {at}{in_part}: the look at {whole:,} was to be the last and spent "
-            f"the whole error of {_percent(error)}, so this one shows no judge adequate; {word} that nobody "
-            f"has looked at, by themselves, can."
-        )
+        return worded(
+            "{number} look, at {at}: the look at {whole:,} was to be the last and spent the whole error of {error}, so "
+            "this one shows no judge adequate; {word} that nobody has looked at, by themselves, can.",
+            number=number, at=at + in_part, whole=whole, error=_percent(error), word=things,
+        )  # fmt: skip
     at += in_part
     if looking.is_only and looking.mode == "planned" and looking.planned:
-        return f"First and last look, at {at}, of {looking.planned:,} that were planned."
+        return worded("First and last look, at {at}, of {planned:,} that were planned.", at=at, planned=looking.planned)
     if looking.is_only:
-        return f"One look is assumed, at {at}{NEXT}."
-    planned = f"{looking.topics:,} of {looking.planned:,} {word}{in_part}" if looking.planned else at
-    last = " and last" if looking.share >= 1 else ""
+        return worded("One look is assumed, at {at}{next}.", at=at, next=worded(NEXT))
+    if looking.planned:
+        at = worded("{done:,} of {of:,} {word}", done=looking.topics, of=looking.planned, word=things) + in_part
     shows = can_show(least_p_of(resamples), looking, math.nan, tried, error)
     does = "today's bound is stricter for it" if shows else "it is too early to show any judge adequate"
-    return f"{_ordinal(looking.number)}{last} look, at {planned}; {does}: {_level(looking.level(error), error)}."
+    said = "{number} look, at {at}; {does}: {level}."
+    if looking.share >= 1:
+        said = "{number} and last look, at {at}; {does}: {level}."
+    return worded(said, number=number, at=at, does=worded(does), level=_level(looking.level(error), error))
 
 
 def enough_words(judge: str, looking: Looking, word: str = "topics") -> str:
@@ -156,6 +175,8 @@ def enough_words(judge: str, looking: Looking, word: str = "topics") -> str:
 
 
 def _ordinal(number: int) -> str:
+    if spoken() != ENGLISH:
+        return f"{number:,}"
     if number <= len(ORDINALS):
         return ORDINALS[number - 1].capitalize()
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
@@ -164,8 +185,8 @@ def _ordinal(number: int) -> str:
 
 def _level(level: float, error: float) -> str:
     """What this look may err in; 100 x that of all."""
-    own = "less than .0001 %" if level < 1e-6 else _percent(level)
-    return f"this look may err in {own} of studies, all looks in {_percent(error)}"
+    own = worded("less than .0001 %") if level < 1e-6 else _percent(level)
+    return worded("this look may err in {own} of studies, all looks in {all}", own=own, all=_percent(error))
 
 
 def _percent(share: float) -> str:
@@ -184,7 +205,7 @@ def usd(cost: float) -> str:
     """A cost per item as a reader takes it in, such as `2.10 USD per 1,000 items`."""
     per_thousand = 1000 * cost
     digits = 2 if per_thousand >= 1 or per_thousand == 0 else 2 - math.floor(math.log10(per_thousand))
-    return f"{per_thousand:,.{digits}f} USD per 1,000 items"
+    return worded("{usd} USD per 1,000 items", usd=f"{per_thousand:,.{digits}f}")
 
 
 def percent(share: float) -> str:

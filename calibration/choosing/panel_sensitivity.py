@@ -9,6 +9,7 @@ import numpy as np
 
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.choosing.choice import Candidate, Choice, Status, decided
+from calibration.choosing.choice_words import hanging
 from calibration.choosing.choose import Price, Tried, candidates_of, tried
 from calibration.estimates import ReportWarning
 from calibration.settings import CalibrationSettings
@@ -107,7 +108,7 @@ def held_to_the_panel(choice: Choice, found: PanelSensitivity) -> Choice:
     )  # fmt: skip
     if choice.status != "chosen" or not turned:
         return choice
-    headline = f"{choice.headline.removesuffix('.')}, but not without {' or '.join(turned)}."
+    headline = f"{choice.headline.removesuffix('.')}{hanging(turned)}."
     return replace(choice, headline=headline, sentence=f"{headline} {choice.details}".rstrip(), hangs_on=turned)
 
 

@@ -12,6 +12,7 @@ from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import Codes, tally
 from calibration.errors import CalibrationError
 from calibration.study.joining import Answers, Scale, Study
+from plain.wording import worded
 
 BY_DISTANCE = ("linear", "quadratic", "weighted")
 
@@ -26,7 +27,7 @@ def is_by_distance(statistic: str) -> bool:
 
 def said_of(share: str, near: bool) -> str:
     """How a sentence ends that says how much somebody agrees: in so many labels, or to so much by distance."""
-    return f"to {share}, by the distance of the scores" if near else f"in {share} of labels"
+    return worded("to {share}, by the distance of the scores" if near else "in {share} of labels", share=share)
 
 
 @dataclass(frozen=True)

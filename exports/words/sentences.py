@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from calibration.biases.position_bias import leans, turns_with_order
+from calibration.choosing.choice_words import spoken
 from calibration.delegating.alone import Alone
 from calibration.delegating.cascade import Cascade, CascadeWithPerson
 from calibration.results import CalibrationReport, Estimate, ReportWarning
@@ -53,7 +54,7 @@ def compared(report: CalibrationReport) -> bool:
 def told_headline(report: CalibrationReport) -> str:
     """The answer that `opening` begins with."""
     choice = report.choice
-    return choice.headline if choice and choice.candidates and compared(report) else headline(report)
+    return spoken(choice)[0] if choice and choice.candidates and compared(report) else headline(report)
 
 
 def opening(report: CalibrationReport) -> str:
@@ -61,7 +62,8 @@ def opening(report: CalibrationReport) -> str:
     choice = report.choice
     if choice is None or not choice.candidates or not compared(report):
         return headline(report)
-    return choice.sentence if choice.look in choice.sentence else f"{choice.sentence} {choice.look}"
+    _, sentence, look = spoken(choice)
+    return sentence if look in sentence else f"{sentence} {look}"
 
 
 def headline(report: CalibrationReport) -> str:

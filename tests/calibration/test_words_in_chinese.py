@@ -6,10 +6,13 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from babel.messages import pofile
 
 from calibration import remarks, warning_words
+from calibration.choosing.choice_words import short_sentence, spoken, without_advice
 from calibration.estimates import ReportWarning
 from calibration.remarks import Reason
+from exports.words.sentences import opening, told_headline
 from plain import wording
 from tests.calibration.test_words_decide_nothing import STUDIES, report_of
 from tests.plain.test_wording import catalogue, fields_of
@@ -67,6 +70,43 @@ SAID = {
 def test_facts_stand_in_a_chinese_sentence_as_a_chinese_paper_has_them(warning: ReportWarning) -> None:
     with wording.speaking("zh_CN"):
         assert warning.text == SAID[warning]
+
+
+ENGLISH_WORD = re.compile(r"(?<![\w-])[a-z]{3,}(?![\w-])")
+KEPT = {"linear", "cost_usd", "planned_topics", "mini", "tiny", "judge"}  # names of raters, options and statistics
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_the_choice_of_a_study_has_no_english_word_left_in_chinese(study: str) -> None:
+    report = report_of(study)
+    assert report.choice is not None
+    with wording.speaking("zh_CN"):
+        said = [*spoken(report.choice), short_sentence(report.choice), told_headline(report), opening(report)]
+    assert [text for text in said if {*ENGLISH_WORD.findall(text)} - KEPT] == []
+    assert opening(report).startswith(report.choice.headline)
+
+
+def test_a_choice_is_told_in_chinese_and_its_advice_is_left_out_where_only_findings_stand() -> None:
+    report = report_of("a choice")
+    with wording.speaking("zh_CN"):
+        told, found = opening(report), without_advice(opening(report))
+    assert told == (
+        "依据 24 个主题尚不能判定试过的 2 个评判模型中是否有任何一个可以替代一名标注者。mini 最为接近：它与标注者的一致性为 "
+        "83.3 %（对所有试过者同时成立的 95 % 置信区间 70.0 至 96.7 %；24 个主题、216 个标注）；留出的标注者的一致性高 "
+        "0.5 个百分点（至多高 9.2 个百分点，依据未校正的单侧 95 % 界限；界值 7.0 个百分点，校正后 p = .159；24 个主题、"
+        "216 个标注）。尚待判定：mini（每 1,000 个条目 3.00 USD）：若差距与变异保持现状，再标注 36 个主题（共 60 个）后"
+        "即可判定，检验效能 .8。 假定只查看一次，24 个主题：可能再次查看的研究，应在首次查看之前说明最终计划的主题数"
+        "（planned_topics），或说明可随时查看。"
+    )
+    assert found.endswith("假定只查看一次，24 个主题。")
+
+
+@pytest.mark.parametrize("language", [one for one in wording.LANGUAGES if one != wording.ENGLISH])
+def test_no_translation_of_the_report_names_a_field_that_its_sentence_lacks(language: str) -> None:
+    path = wording.FOLDER / language / "report.po"
+    with path.open("rb") as file:
+        told = {one.id: one.string for one in pofile.read_po(file, language) if one.id}
+    assert {key for key, text in told.items() if fields_of(text) != fields_of(key)} == set()
 
 
 def test_a_reason_is_told_in_chinese_and_its_word_stays() -> None:

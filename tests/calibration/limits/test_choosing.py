@@ -19,6 +19,7 @@ from calibration.choosing import (
     choose,
     looking,
     noninferiority,
+    number_words,
     open_words,
     panel_sensitivity,
 )
@@ -136,7 +137,7 @@ def test_a_judge_that_is_compared_on_less_than_ninety_five_percent_is_not_within
     [(0.0, "at most 0.0 points more"), (-0.01, "at least 1.0 points less"), (0.01, "at most 1.0 points more"), (-2, "at least 200.0 points less")],
 )  # fmt: skip
 def test_a_bound_of_nothing_is_at_most_nothing_more(bound: float, text: str) -> None:
-    assert choice_words._most(bound, "most", "least") == text
+    assert number_words._most(bound, True) == text
 
 
 @pytest.mark.parametrize(

@@ -258,6 +258,9 @@ def setting_up(camera: Camera, server: Server) -> None:
     with camera.page(server.link(study_id, "Olga", "admin")) as page:
         reached(page, camera.address)
         camera.take(page, "set-up")
+        reached(page, f"{camera.address}/studies")
+        page.locator("iframe").scroll_into_view_if_needed()
+        camera.take(page, "protocol")
 
 
 def reached(page: Page, address: str) -> None:
@@ -300,7 +303,7 @@ def photograph(server: Server, playwright: Playwright, small: int, target: Path,
             ("label", "label-", "my-work"): lambda: annotator(camera, links["annotator"]),
             ("adjudicating",): lambda: disputes(camera, links["adjudicator"]),
             ("choice", "choice-", *EVALUATOR): lambda: owner(camera, links["admin"]),
-            ("set-up",): lambda: setting_up(camera, server),
+            ("set-up", "protocol"): lambda: setting_up(camera, server),
             ("finished", "my-work-finished", "past-item"): lambda: handed_in(camera, server.link(small, "Ada")),
             ("consent", "training-feedback"): lambda: gates(
                 camera, server.link(make_trained_study(server.engine, scratch, name="trained"), "Ada")

@@ -29,7 +29,7 @@ class PacketPage extends Page {
 
   /** Task, instructions and consent, before the first item. */
   welcome() {
-    const { study, items, consent, task, guidance_html, language: lang, dir } = this.desk.data;
+    const { study, items, consent, task, guidance_html, language: lang, dir, opens } = this.desk.data;
     const begin = () => {
       if (!this.desk.agreed) this.desk.agree();
       this.begin();
@@ -37,7 +37,7 @@ class PacketPage extends Page {
     const agrees = consent && !this.desk.agreed;
     this.shell.phase("empty", {
       title: study.title,
-      text: tell("packet.items", { n: items.length }),
+      text: opens ? "" : tell("packet.items", { n: items.length }),
       action: { text: tell(agrees ? "packet.agree_begin" : "packet.begin"), run: begin },
     });
     const part = (name, ...content) =>
@@ -51,7 +51,7 @@ class PacketPage extends Page {
     steps.before(
       part(tell("packet.task"), make("p", { lang, dir }, task)),
       ...(guidance_html ? [html(tell("packet.instructions"), guidance_html)] : []),
-      part(tell("packet.this_file"), make("p", {}, tell("packet.how"))),
+      ...(opens ? [] : [part(tell("packet.this_file"), make("p", {}, tell("packet.how")))]),
       ...(consent ? [html(tell("packet.consent"), consent.html)] : []),
     );
     steps.querySelector("button").focus({ preventScroll: true });

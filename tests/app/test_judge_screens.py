@@ -149,6 +149,7 @@ def test_a_run_is_asked_for_only_after_its_cost_was_shown_and_no_model_library_i
     assert [button.label for button in screen.button] == ["Pause mini", "Estimate"]
     drawn(screen.button(key="pause_mini").click().run())
     assert "stopped: paused by hand" in shown(screen)
+    assert "3 calls are still to be made, and no worker makes them while they are paused." in shown(screen)
     drawn(screen.button(key="pause_mini").click().run())
     assert "paused" not in shown(screen)
     assert requested(engine_here) == [["mini"]], "to go on is to ask a worker"

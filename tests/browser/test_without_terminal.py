@@ -174,6 +174,7 @@ def test_a_study_is_made_labelled_exported_and_closed_without_a_terminal(
     page.goto(f"{server.address}/set_up")
     pressed(page, "Close …")
     pressed(page, "Close the study")
+    expect(page.get_by_role("button", name="Lock the study")).to_be_hidden()
     expect(page.get_by_text("The study is closed")).to_be_visible()
     page.goto(f"{server.address}/agreement")
     expect(page.get_by_text("Cohen").first).to_be_visible()

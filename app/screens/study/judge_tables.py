@@ -44,8 +44,11 @@ def sentence(standings: Sequence[JudgeStanding]) -> str:
 
 
 def still_open(runs: JudgeRuns) -> str:
-    """Say what is left to do: being done, or waiting for somebody to start a worker."""
+    """Say what is left to do: being done, waiting for somebody to start a worker, or paused."""
     left = sum(standing.unfinished for standing in runs.standings)
+    if left and all(standing.stopped == PAUSED for standing in runs.standings if standing.unfinished):
+        told = worded("{left:,} calls are still to be made, and no worker makes them while they are paused.", left=left)
+        return f'<p class="c-amber">{told}</p>'
     in_flight = sum(standing.in_flight for standing in runs.standings)
     wait = " --wait" if runs.requests else ""  # who does not wait carries out no request
     resume = f"<code>calipers judge resume {escape(runs.study)} --judges judges.toml{wait}</code>"

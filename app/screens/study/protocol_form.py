@@ -116,11 +116,11 @@ class Form:
         chosen_key = f"{self._key}/{name}/chosen"
         chosen = min(st.session_state.get(chosen_key) or 0, max(0, len(rows) - 1))
         st.session_state[chosen_key] = chosen if rows else None
-        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-            st.selectbox(
-                "Question" if name == "criterion" else "Answer", range(len(rows)), key=chosen_key, width="stretch",
-                format_func=lambda at: f"{at + 1} of {len(rows)}: {rows[at].get(called, '')}",
-            )  # fmt: skip
+        st.selectbox(
+            "Question" if name == "criterion" else "Answer", range(len(rows)), key=chosen_key,
+            format_func=lambda at: f"{at + 1} of {len(rows)}: {rows[at].get(called, '')}",
+        )  # fmt: skip
+        with st.container(horizontal=True, gap="small"):
             act = partial(self._listed, path, chosen_key)
             self._button("Add", name, act, _added)
             self._button("Up", name, act, partial(_moved, by=-1), not chosen)

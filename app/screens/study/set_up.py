@@ -130,7 +130,7 @@ def _moves(principal: Principal, status: str, root: str | None, revealed: bool) 
             if status not in open_and_close.MOVES[target]:
                 continue
             if is_asked:
-                with st.popover(f"{label} …"):
+                with st.popover(f"{label} …", key=f"set_up_{target}_more"):  # of its own, or the next one stands open
                     st.caption(told)
                     _move(principal, target, worded("{label} the study", label=worded(label)))
             else:

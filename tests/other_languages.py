@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -120,7 +121,7 @@ def _nested(lines: Iterable[str]) -> str:
 def _wrapped(text: Text) -> str:
     if isinstance(text, Mapping):
         return "{ " + ", ".join(f"{form} = {_wrapped(words)}" for form, words in text.items()) + " }"
-    return '"⟦' + text.replace("\\", "\\\\").replace('"', '\\"') + '⟧"'
+    return json.dumps(f"⟦{text}⟧", ensure_ascii=False)
 
 
 def pseudo_protocol(language: str, protocol: str = PROTOCOL) -> str:

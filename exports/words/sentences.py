@@ -13,15 +13,19 @@ from calibration.table.verdicts import BOTH_ORDERS
 from exports.cells import shown
 from exports.tables import PEOPLE
 from exports.words.grammar import percent
+from plain import wording
 from plain.counting import counted
+from plain.wording import worded
 
-# a judge with people, people among themselves, and what is counted
-OF_ANSWERS = ("{} agrees with the annotators on {} of", "the annotators agree among themselves on {}", "verdicts")
+# a judge with people, and people among themselves
+OF_ANSWERS = (
+    "{judge} agrees with the annotators on {value} of {n:,} verdicts in {clusters}{tried}",
+    "the annotators agree among themselves on {value}",
+)
 OF_SCORES = (
-    "{}'s scores go with the annotators' by Spearman's ρ {} over",
-    "the annotators' scores go with each other's by {}",
-    "scores",
-)  # fmt: skip
+    "{judge}'s scores go with the annotators' by Spearman's ρ {value} over {n:,} scores in {clusters}{tried}",
+    "the annotators' scores go with each other's by {value}",
+)
 
 
 def pooled_agreement(
@@ -76,20 +80,23 @@ def headline(report: CalibrationReport) -> str:
     unequal = (judges or people) and numbers and not report.settings.scales
     if not unequal:
         judges, people = pooled_agreement(report)
-    first, among, unit = OF_SCORES if unequal else OF_ANSWERS
-    beside = among.format(_said(people)) if people else ""
+    first, among = OF_SCORES if unequal else OF_ANSWERS
+    beside = worded(among, value=_said(people)) if people else ""
     if not judges:
         if not people and compared(report):
-            return "Criteria of different kinds are never pooled: read each criterion by itself."
-        alone = f"{beside[0].upper()}{beside[1:]}; no judge can be compared with them yet." if beside else ""
-        return alone or judges_alone(report) or "No two raters share an answer that can be compared yet."
+            return worded("Criteria of different kinds are never pooled: read each criterion by itself.")
+        alone = worded("{people}; no judge can be compared with them yet.", people=f"{beside[:1].upper()}{beside[1:]}")
+        none = judges_alone(report) or worded("No two raters share an answer that can be compared yet.")
+        return alone if beside else none
     best = max(judges, key=lambda one: one.value)
     several = len({estimate.rater.removesuffix(BOTH_ORDERS) for estimate in judges})
-    orders = ", by one order or both" if several < len(judges) else ""
-    tried = f" (highest of {several} judges{orders})" if several > 1 else f" (higher{orders})" if orders else ""
-    over = f"{best.n:,} {unit} in {counted(best.clusters, report.labels.cluster)}"
-    said = f"{first.format(best.rater, _said(best))} {over}{tried}"
-    return f"{said}; {beside}." if beside else f"{said}."
+    orders = worded(", by one order or both") if several < len(judges) else ""
+    tried = worded(" (higher{orders})", orders=orders) if orders else ""
+    if several > 1:
+        tried = worded(" (highest of {several} judges{orders})", several=several, orders=orders)
+    clusters = wording.several(best.clusters, report.labels.cluster)
+    said = worded(first, judge=best.rater, value=_said(best), n=best.n, clusters=clusters, tried=tried)
+    return worded("{said}; {beside}.", said=said, beside=beside) if beside else worded("{lead}.", lead=said)
 
 
 def judges_alone(report: CalibrationReport) -> str:
@@ -107,18 +114,20 @@ def judges_alone(report: CalibrationReport) -> str:
     if not pairs:
         return ""
     low, high = f"{100 * min(pairs):.1f}", f"{100 * max(pairs):.1f}"
-    told = f"{low} % of" if low == high else f"{low} to {high} % of"
-    two = "the two judges agree" if len(judges) == 2 else f"two of the {len(judges)} judges agree"
-    return (
-        f"No annotator's answer is in the table, so no judge can be compared with people; {two} in {told} the answers "
-        "they share.".replace(" %", "\N{NO-BREAK SPACE}%")
-    )
+    share = low if low == high else worded("{low} to {high}", low=low, high=high)
+    two = worded("the two judges agree")
+    if len(judges) > 2:
+        two = worded("two of the {count} judges agree", count=len(judges))
+    return worded(
+        "No annotator's answer is in the table, so no judge can be compared with people; {two} in {share} % of the "
+        "answers they share.", two=two, share=share,
+    ).replace(" %", "\N{NO-BREAK SPACE}%")  # fmt: skip
 
 
 def about(warning: ReportWarning) -> str:
     """A warning's text, opening with the rater it speaks of."""
     named = not warning.rater or warning.rater in warning.text
-    return warning.text if named else f"{warning.rater}: {warning.text}"
+    return warning.text if named else worded("{rater}: {text}", rater=warning.rater, text=warning.text)
 
 
 def _said(estimate: Estimate) -> str:
@@ -248,9 +257,11 @@ def _text(warnings: Sequence[ReportWarning]) -> str:
     first, rest = about(warnings[0]), warnings[1:]
     if not rest:
         return first
-    places = [" on ".join(filter(None, (warning.rater, warning.criterion))) for warning in rest]
+    places = [worded(" on ").join(filter(None, (warning.rater, warning.criterion))) for warning in rest]
     named = [place for place in dict.fromkeys(places) if place][:NAMED]
     if not named:
-        return f"{first} (and {len(rest)} more like it)"
-    more = len(rest) - len(named)
-    return f"{first} (likewise {', '.join(named)}{f' and {more} more' if more else ''})"
+        return worded("{first} (and {more} more like it)", first=first, more=len(rest))
+    more, names = len(rest) - len(named), worded(", ").join(named)
+    if more:
+        return worded("{first} (likewise {names} and {more} more)", first=first, names=names, more=more)
+    return worded("{first} (likewise {names})", first=first, names=names)

@@ -120,6 +120,9 @@ def test_a_whole_session_of_an_annotator_shows_no_name_path_number_or_hash(
     assert {channel for channel, words in shown if words == "Manner 1 on"} >= {"body", "text"}
     assert {channel for channel, words in shown if words == "A small study"} >= {"frame bytes", "frame decoded"}
     assert ("attribute", "Left report") in shown
+    drawn = [body for body in capture.seen["body"] if body.startswith("RIFF")]
+    assert len(set(drawn)) >= 6, "of three items, from Markdown, Word, PDF and HTML"
+    assert ("text", "Height by hour") in capture.found(["Height by hour"])
     assert capture.found(["calipers-ballot/1"]) >= {("download", "calipers-ballot/1")}
 
 

@@ -336,7 +336,7 @@ def refuse_unfinished(session: orm.Session, study: Study, protocol: Protocol, pa
     missing: list[dict[str, str]] = []
     asked = 0
     for assignment, page, revs in parts:
-        refuse_other_page(assignment, shown_reports(session, assignment), page)
+        refuse_other_page(assignment, shown_stamps(session, assignment), page)
         answers = current_answers(session, assignment)
         # one criterion asked of two reports: of which is it?
         named = {"aid": assignment.aid} if len(parts) > 1 else {}

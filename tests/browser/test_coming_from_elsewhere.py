@@ -84,7 +84,8 @@ def test_mturks_layout_opens_the_study_in_a_tab_of_its_own_and_no_frame_shows_it
         page.frame_locator("iframe").first.get_by_role("link", name="Open the study in a tab of its own").click()
     expect(opened.value.get_by_role("radio").first).to_be_visible()
     with transaction(server.engine) as session:
-        assert session.scalars(select(Enrollment).where(Enrollment.open_link_id.is_not(None))).one()
+        came_by_it = Enrollment.study_id == study_id, Enrollment.open_link_id.is_not(None)
+        assert session.scalars(select(Enrollment).where(*came_by_it)).one()
     expect(page.frame_locator("iframe").nth(1).get_by_role("radio")).to_have_count(0)
 
 

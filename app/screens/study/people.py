@@ -35,6 +35,7 @@ CSS = """
 .p-people :is(th, td) { padding-right: 20px; }
 .p-links { border-collapse: collapse; margin: 8px 0; }
 .p-links td { padding: 4px 16px 4px 0; border: 0; border-bottom: 1px solid var(--c-line); font-size: 14px; }
+.p-mail { white-space: pre-wrap; user-select: all; overflow-wrap: anywhere; }
 .p-links code { user-select: all; overflow-wrap: anywhere; }
 """
 
@@ -182,9 +183,10 @@ def invite_by_name(whose: Whose) -> None:
     mail = (
         f"mailto:{quote(name) if '@' in name else ''}?{urlencode({'subject': subject, 'body': text}, quote_via=quote)}"
     )
-    st.code(subject, language=None, wrap_lines=True)
-    st.code(text, language=None, wrap_lines=True)
-    st.html(f'<div class="c-page"><p><a href="{escape(mail)}">{worded("Write it in your mail program")}</a></p></div>')
+    st.html(
+        f'<div class="c-page"><p class="p-mail"><b>{escape(subject)}</b></p><p class="p-mail">{escape(text)}</p>'
+        f'<p><a href="{escape(mail)}">{worded("Write it in your mail program")}</a></p></div>'
+    )
 
 
 def withdraw_open_link(whose: Whose, doors: Sequence[links.OpenLinkLine]) -> None:

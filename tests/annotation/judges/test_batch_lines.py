@@ -128,9 +128,11 @@ def test_an_estimate_has_the_batches_beside_it(sqlite: Engine, fake: Fake) -> No
 )
 def test_a_line_says_what_an_ordinary_request_says(model: str, limit: str, schema: Any) -> None:
     (definition,) = judges(f'name = "j"\nmodel = "{model}"\nparams = {{seed = 3}}\nmax_output_tokens = 99\n')
-    body = body_of(definition, [{"role": "user", "content": "x"}], {"type": "object"}, schema)
+    picture = {"type": "image_url", "image_url": {"url": "data:image/webp;base64,UklGRg=="}}
+    messages = [{"role": "user", "content": [{"type": "text", "text": "x"}, picture]}]
+    body = body_of(definition, messages, {"type": "object"}, schema)
     expected: dict[str, Any] = {
-        "model": model.removeprefix("openai/"), "messages": [{"role": "user", "content": "x"}], "seed": 3, limit: 99,
+        "model": model.removeprefix("openai/"), "messages": messages, "seed": 3, limit: 99,
     }  # fmt: skip
     if schema == "json_schema":
         named = {"name": "judgments", "strict": True, "schema": {"type": "object"}}

@@ -21,8 +21,9 @@ def mail_of(asked: Protocol, name: str, link: str) -> tuple[str, str]:
     """Subject and text of an invitation, in the study's language."""
     tell = texts_for(asked.language).tell
     until = f"{now() + timedelta(days=asked.study.limits.invite_days):%Y-%m-%d}"
-    before, after = tell("screens.mail.text", name=name, title=asked.title), tell("screens.mail.after", date=until)
-    return tell("screens.mail.subject", title=asked.title), f"{before}\n\n{link}\n\n{after}"
+    hello, text = tell("screens.mail.hello", name=name), tell("screens.mail.text", title=asked.title)
+    parts = hello, text, link, tell("screens.mail.after", date=until)
+    return tell("screens.mail.subject", title=asked.title), "\n\n".join(parts)
 
 
 def links_csv(links: Mapping[str, str], role: str, asked: Protocol) -> str:

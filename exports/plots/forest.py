@@ -23,7 +23,7 @@ from exports.figures import (
     tick_text,
     write_in_words,
 )
-from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, OKABE_ITO, PAPER, themed
+from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, OKABE_ITO, PAPER, lettered, themed
 from exports.sheets.passing import WHOLE, system_of
 from exports.tables import AMONG, PEOPLE
 from exports.words.notes import label_agreement_in_caption
@@ -120,7 +120,7 @@ def draw_rows(names: Sequence[str], panels: Sequence[Panel], width: float, onto:
 
 
 def _panel(axes: Axes, panel: Panel, rows: int, in_words: bool) -> None:
-    axes.set_title(panel.title, loc="left", pad=5, color=INK)
+    axes.set_title(lettered(panel.title), loc="left", pad=5, color=INK)
     _scale(axes, panel, rows, fine=in_words)
     people = panel.people
     if people and not math.isnan(people.low):

@@ -12,7 +12,7 @@ from calibration.delegating.alone import Alone
 from calibration.results import CalibrationReport
 from exports.figures import WIDE, Figure
 from exports.plots.names import fitted
-from exports.plots.theme import BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, themed
+from exports.plots.theme import BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, lettered, themed
 from exports.sheets.alone import alone
 from exports.sheets.confidence import Believed, believed
 from exports.words.grammar import percent
@@ -78,7 +78,7 @@ def _decides(delegation: Alone) -> float:
 
 def _caption_alone(report: CalibrationReport, rows: Sequence[Alone]) -> str:
     allowed, level = percent(report.settings.alone_error), percent(report.settings.level)
-    several = f", for all {len(rows)} judges at once" if len(rows) > 1 else ""
+    several = worded(", for all {n} judges at once", n=len(rows)) if len(rows) > 1 else ""
     parts = [
         worded(
             "Share of labels that differ from the annotators' majority over the share of items that a judge would "
@@ -119,9 +119,9 @@ def _scales_alone(axes: Axes, top: float, *, first: bool, last: bool) -> None:
     axes.yaxis.grid(True, color=LINE, lw=0.5)
     axes.set_axisbelow(True)
     if last:
-        axes.set_xlabel("items decided")
+        axes.set_xlabel(lettered("items decided"))
     if first:
-        axes.set_ylabel("error")
+        axes.set_ylabel(lettered("error"))
 
 
 def _points(axes: Axes, delegation: Alone) -> None:
@@ -182,9 +182,9 @@ def _scales_confidence(axes: Axes, *, first: bool, last: bool) -> None:
     axes.set_axisbelow(True)
     axes.plot([0, 1], [0, 1], color=INK_SOFT, lw=0.8, ls=(0, (3, 2)), zorder=1)
     if last:
-        axes.set_xlabel("confidence")
+        axes.set_xlabel(lettered("confidence"))
     if first:
-        axes.set_ylabel("right")
+        axes.set_ylabel(lettered("right"))
 
 
 def _curve(axes: Axes, curve: Believed) -> None:

@@ -85,7 +85,7 @@ def _draw(systems: Sequence[str], series: Sequence[Series], width: float) -> Can
     step = next(step for step in (0.1, 0.2, 0.5) if (high - low) / step * 0.35 <= room)
     ticks = [step * count for count in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
     axes.set_xticks(ticks, [cells.number(tick, 1) if tick not in (0, 1) else f"{tick:g}" for tick in ticks])
-    axes.set_xlabel("win rate", labelpad=3, color=INK_SOFT)
+    axes.set_xlabel(lettered("win rate"), labelpad=3, color=INK_SOFT)
     axes.axvline(0.5, color=LINE, lw=0.6, zorder=0)
     for place, name in enumerate(systems):
         if place:

@@ -101,7 +101,7 @@ def annotators_at_work(annotators: Sequence[AnnotatorQuality], width: float = BE
         for place, (title, estimates, name, ends, middle) in enumerate(panels):
             left = names.room + 0.12 + place * each
             axes = canvas.add_axes((left / width, 0.3 / height, (each - 0.3) / width, tall / height))
-            axes.set_title(title, loc="left", pad=5, color=INK)
+            axes.set_title(lettered(title), loc="left", pad=5, color=INK)
             axes.set_xlim(*ends)
             axes.set_ylim(len(rows) - 0.5, -0.5)
             axes.set_yticks([])
@@ -140,7 +140,7 @@ def speed_by_agreement(annotators: Sequence[AnnotatorQuality], width: float = SE
         axes.set_xscale("log")
         _minutes(axes, [end for annotator in rows for end in _ends(annotator.minutes)])
         _shares(axes, ends)
-        axes.set_xlabel("active minutes of an item, median")
+        axes.set_xlabel(lettered("active minutes of an item, median"))
         for annotator in rows:
             flagged = any(flag.name in ("speed", "agreement") for flag in annotator.flags)
             colour = RED if flagged else BLUE
@@ -179,7 +179,7 @@ def _name_points(axes: Axes, rows: Sequence[AnnotatorQuality]) -> None:
 def _axes(axes: Axes, most: float, ends: Sequence[float], pairs: str) -> None:
     axes.set_xlim(0.5, most + 0.5)
     _shares(axes, ends)
-    axes.set_xlabel(f"{pairs}s with two or more annotators")
+    axes.set_xlabel(lettered("{pairs}s with two or more annotators", pairs=worded(pairs)))
     step = max(1, round(most / 8))
     axes.set_xticks(range(step, math.floor(most) + 1, step))
 
@@ -324,7 +324,7 @@ def _frame(axes: Axes, most: int) -> None:
     axes.minorticks_off()
     axes.yaxis.grid(True, color=LINE, lw=0.5)
     axes.set_axisbelow(True)
-    axes.set_xlabel("topics")
+    axes.set_xlabel(lettered("topics"))
 
 
 def _lines(axes: Axes, plan: study_plan.StudyPlan, level: float, most: int) -> None:

@@ -99,7 +99,7 @@ def alone_steps_table(report: CalibrationReport) -> Table | None:
 
 def _reading(report: CalibrationReport, rows: Sequence[Alone]) -> Iterator[str]:
     allowed, level = percent(report.settings.alone_error), percent(report.settings.level)
-    several = f", for all {len(rows)} judges at once" if len(rows) > 1 else ""
+    several = worded(", for all {n} judges at once", n=len(rows)) if len(rows) > 1 else ""
     yield (
         f"Decides alone: the largest share of items, the surest first, on which an error of {allowed} at most is shown "
         f"(one-sided, {level}{several}); the other items go to people. Error: a label differs from the annotators' "

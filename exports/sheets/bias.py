@@ -186,21 +186,25 @@ def _unasked(report: CalibrationReport, shown: Sequence[Asked]) -> Iterator[str]
             if due and (question.title, judge) not in have:
                 missing.setdefault(question.title, []).append(judge)
     if missing:
-        parts = [f"{title} ({_some(judges)})" for title, judges in missing.items()]
-        yield f"Cannot tell, for these labels cannot show it: {'; '.join(parts)}."
+        parts = [f"{worded(title)} ({_some(judges)})" for title, judges in missing.items()]
+        yield worded("Cannot tell, for these labels cannot show it: {parts}.", parts="; ".join(parts))
 
 
 def _some(names: Sequence[str]) -> str:
-    return ", ".join(names) if len(names) <= NAMED else f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
+    return (
+        ", ".join(names)
+        if len(names) <= NAMED
+        else worded("{names} and {named} more", names=", ".join(names[:NAMED]), named=len(names) - NAMED)
+    )
 
 
 def _left_out(systems: Sequence[tuple[Asked, bool]], copies: Sequence[Asked]) -> Iterator[str]:
     quiet = [asked.bias for asked, own in systems if not own and asked.bias.outcome != "found"]
     if quiet:
-        yield f"Systems of other families without a row: {_words(quiet)}."
+        yield worded("Systems of other families without a row: {words}.", words=_words(quiet))
     quiet = [asked.bias for asked in copies if asked.bias.outcome != "found"]
     if quiet:
-        yield f"Pairs of an annotator and a judge with rationales, without a row: {_words(quiet)}."
+        yield worded("Pairs of an annotator and a judge with rationales, without a row: {words}.", words=_words(quiet))
 
 
 def _words(biases: Sequence[Bias]) -> str:

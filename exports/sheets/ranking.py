@@ -121,8 +121,10 @@ def _counts(rankings: Sequence[tuple[str, Placing | None]]) -> Iterator[str]:
             n, clusters = (spread(getattr(one, name) for one in used) for name in ("n", "clusters"))
             said.setdefault(f"n = {n} in {clusters} clusters", []).append(by)
     if said:
-        parts = [f"{counts} (by {', '.join(names)})" for counts, names in said.items()]
-        yield f"Items and criteria on which a system was compared: {'; '.join(parts)}."
+        parts = [
+            worded("{counts} (by {names})", counts=counts, names=", ".join(names)) for counts, names in said.items()
+        ]
+        yield worded("Items and criteria on which a system was compared: {parts}.", parts="; ".join(parts))
 
 
 def _firmness(rankings: Sequence[tuple[str, Placing | None]]) -> Iterator[str]:
@@ -131,11 +133,13 @@ def _firmness(rankings: Sequence[tuple[str, Placing | None]]) -> Iterator[str]:
         if placing is None:
             continue
         if math.isnan(placing.keeps_first):
-            said.append(f"by {by} unknown ({placing.note})" if placing.note else f"by {by} unknown")
+            unknown = "by {by} unknown ({note})" if placing.note else "by {by} unknown"
+            said.append(worded(unknown, by=by, note=placing.note))
         else:
-            said.append(f"by {by} {f'{100 * placing.keeps_first:.1f}'.removesuffix('.0')} %")
+            share = f"{100 * placing.keeps_first:.1f}".removesuffix(".0")
+            said.append(worded("by {by} {share} %", by=by, share=share))
     if said:
-        yield f"The first system is first again in resamples of whole clusters: {'; '.join(said)}."
+        yield worded("The first system is first again in resamples of whole clusters: {said}.", said="; ".join(said))
 
 
 def _taus(report: CalibrationReport) -> Iterator[str]:
@@ -143,10 +147,14 @@ def _taus(report: CalibrationReport) -> Iterator[str]:
     said = []
     for estimate in estimates:
         value, interval = shown(estimate)
-        who = estimate.reference if estimate.rater == PEOPLE else f"{estimate.rater} and {estimate.reference}"
+        both = worded("{rater} and {reference}", rater=estimate.rater, reference=estimate.reference)
+        who = estimate.reference if estimate.rater == PEOPLE else both
         said.append(f"{who} {f'{value} {interval}'.strip()}")
     if said:
         yield (
-            f"Kendall's τ between the order by people and by each judge, on what both answered: {'; '.join(said)}. "
-            "It is over few systems; a bias can leave it at 1."
+            worded(
+                "Kendall's τ between the order by people and by each judge, on what both answered: {said}. It is over "
+                "few systems; a bias can leave it at 1.",
+                said="; ".join(said),
+            )
         )

@@ -49,12 +49,21 @@ def categories_table(report: CalibrationReport, scores: TopicScores | None = Non
     ]  # fmt: skip
     some = next(iter(anovas.values()))
     small = some.small if len(some.small) <= NAMED else [str(len(some.small))]
-    thin = f" Categories of fewer than 3 topics: {', '.join(small)}." if small else ""
+    thin = worded(" Categories of fewer than 3 topics: {small}.", small=", ".join(small)) if small else ""
     notes = (
-        f"One-way analysis of variance of a system's {scored} in each topic, by {by}, minus the mean of all systems "
-        f"in the category; topics are the units, and the clusters.{' A tie is half a win for each.' if wins else ''}",
-        "η²: share of the variance between categories; it is above 0 without any effect. ω² has that taken off and "
-        f"may be negative. Interval of the share in all topics: {100 * some.level:g} %, Steiger 2004.{thin}",
+        worded(
+            "One-way analysis of variance of a system's {scored} in each topic, by {by}, minus the mean of all "
+            "systems in the category; topics are the units, and the clusters.{more}",
+            scored=scored,
+            by=by,
+            more=worded(" A tie is half a win for each.") if wins else "",
+        ),
+        worded(
+            "η²: share of the variance between categories; it is above 0 without any effect. ω² has that taken off "
+            "and may be negative. Interval of the share in all topics: {level:g} %, Steiger 2004.{thin}",
+            level=100 * some.level,
+            thin=thin,
+        ),
         "A large p does not show that categories are alike; p is not adjusted for the number of systems.",
         origin(report),
     )

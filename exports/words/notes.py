@@ -65,11 +65,11 @@ def label_agreement(report: CalibrationReport, rule: str = "", *, asked: bool | 
 
 def label_agreement_in_caption(report: CalibrationReport, *, asked: bool | None = False) -> str:
     """The same as the last part of a caption's one sentence."""
-    said = worded(TIE_RULES[report.settings.ties]) if knows_ties(report) else "these labels know no tie"
+    said = worded(TIE_RULES[report.settings.ties]) if knows_ties(report) else worded("these labels know no tie")
     over = f"; {_over(asked)[0].lower()}{_over(asked)[1:]}" if asked is not None and usable_differ(report) else ""
     if asked and (near := _nearness(report)):
-        return f"; agreement is {near}{over}"
-    return f"; agreement is label agreement ({said}{over})"
+        return worded("; agreement is {near}{over}", near=near, over=over)
+    return worded("; agreement is label agreement ({said}{over})", said=said, over=over)
 
 
 def _nearness(report: CalibrationReport) -> str:

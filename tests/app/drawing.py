@@ -34,18 +34,22 @@ def module_of(name: str) -> str:
     return ".".join(("app.screens", *file.relative_to(folder).with_suffix("").parts))
 
 
-def page(engine: Engine, study: int, name: str, **address: str) -> AppTest:
+def page(engine: Engine, study: int, name: str, language: str = "en", **address: str) -> AppTest:
     """The evaluator's page of this name, for a new evaluator. `address`: what stands behind the question mark."""
 
-    def run(name, principal, cookie):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
+    def run(name, principal, cookie, language):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
         from importlib import import_module
         from inspect import signature
 
+        from plain.wording import set_language
+
+        set_language(language)
         show = import_module(name).show
         show(*(principal, cookie)[: len(signature(show).parameters)])
 
-    arguments = (module_of(name), *evaluator(engine, study))
+    arguments = (module_of(name), *evaluator(engine, study), language)
     screen = AppTest.from_function(run, args=arguments, default_timeout=120)
+    screen.session_state["language"] = language  # for parts that are drawn by themselves
     for key, value in address.items():
         screen.query_params[key] = value
     return drawn(screen.run())

@@ -32,7 +32,7 @@ OTHERS = {
     "status": "ok",
     "rationale": None,
 }
-PAGES = ("choice", "agreement", "reliability", "bias", "ranking", "paper")
+PAGES = ("choice", "reliability", "bias", "ranking", "paper")
 READERS = (app.results.study_reports, app.results.computing)
 
 
@@ -279,3 +279,22 @@ def test_an_address_narrows_the_disagreements_and_what_it_does_not_know_is_left_
     assert screen.selectbox(key="judge").value == "steady"
     assert "2 of 2 questions are answered differently" in shown(screen)
     assert screen.selectbox(key="kind").value == ""
+
+
+# a run of small English words; names, settings, units and commands are short of it
+ENGLISH = re.compile(r"\b[a-z]{2,}(?:,? [a-z]{2,}){3,}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["agreement", "reliability", "bias", "ranking", "progress", "judges", "planner", "disputes"]
+)
+def test_a_page_in_chinese_holds_no_english_sentence(engine_here: Engine, priced_judges: int, name: str) -> None:
+    words = re.sub(
+        r"<code>.*?</code>|<style>.*?</style>|data:[^\"]*",
+        "",
+        shown(page(engine_here, priced_judges, name, "zh_CN")),
+        flags=re.S,
+    )
+    assert re.search("[一-鿿]{4}", words), "it speaks Chinese"
+    assert ENGLISH.findall(re.sub("<[^>]*>", " ", words)) == []

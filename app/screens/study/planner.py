@@ -178,7 +178,7 @@ def _say(planned: StudyPlan, goals: Goals, assumed: dict[str, float]) -> None:
         heads = [head[0].upper() + head[1:] for head in map(worded, words.DRAWN_HEADS)]
         report_page.section(
             f"{look.table('Topics at random and drawn', heads, rows)}"
-            f'<p class="c-soft c-foot">{escape(words.DRAWN_NOTE)}</p>'
+            f'<p class="c-soft c-foot">{escape(worded(words.DRAWN_NOTE))}</p>'
         )
     report_page.section(
         f"<h2>{worded('Why more criteria do not replace topics')}</h2><p>"
@@ -213,7 +213,7 @@ def aims_html(planned: StudyPlan) -> str:
             )
         )  # fmt: skip
     notes = [
-        worded("{aim_words}: no number of topics, {why}.", aim_words=words.aim_words(aim), why=aim.why)
+        worded("{aim_words}: no number of topics, {why}.", aim_words=words.aim_words(aim), why=worded(aim.why))
         for aim in planned.aims
         if aim.why
     ]

@@ -254,4 +254,4 @@ def _attention(annotator: AnnotatorQuality) -> str:
 def _statistic(estimate: Estimate) -> str:
     if estimate.statistic.startswith("human_ceiling"):
         return worded("Ceiling: one left out, with the others")
-    return statistic_of(estimate.statistic).title_at("page progress")
+    return worded(statistic_of(estimate.statistic).title_at("page progress"))

@@ -6,7 +6,7 @@ import csv
 import json
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,15 @@ from sqlalchemy import Engine, select
 
 from annotation.judges.planning import requests
 from annotation.judges.planning.requests import next_request, request_run
+from annotation.judges.running.run import run_judges
 from app.command_line import main
-from app.commands.judges.workers import shares
+from app.commands.judges import workers
 from app.settings import database, settings
 from db.connect import open_database, reading, transaction
 from db.judge_tables import JudgeRequest
 from tests.annotation.judges import conftest as provider
 from tests.annotation.judges.conftest import Fake
-from tests.annotation.judges.judged_study import PRICE, make_study
+from tests.annotation.judges.judged_study import PRICE, call_states, make_study
 from tests.migrated import new_sqlite
 from tests.small_study import a_person
 
@@ -159,6 +160,27 @@ def test_options_of_one_run_stand_in_place_of_the_files(judging: Judging) -> Non
     assert "no judge has calls to make" in judging("judge", "pause", "small")
 
 
+@pytest.mark.parametrize(("held_up", "left"), [(-1.0, 12 - 5), (1e9, 0)])
+def test_a_long_run_goes_on_by_more_processes_where_a_part_of_it_was_held_up(
+    judging: Judging, held_up: float, left: int
+) -> None:
+    """They share what may be in flight; elsewhere this process makes all calls."""
+    begun: list[tuple[int, list[Sequence[str]]]] = []
+
+    def together(engine: Any, study: int, definitions: Any, resumes: Any, shown: Any) -> Any:
+        begun.append((call_states(engine)["planned"], resumes))
+        return run_judges(engine, study, definitions)
+
+    for name, value in {"WORTH": 1, "HELD_UP": held_up, "run_together": together}.items():
+        judging.patch.setattr(workers, name, value)
+    judging.patch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2})
+    said = judging("judge", "run", "small", "--concurrency", "1")
+    assert "12 of 12 calls done" in said
+    assert [planned for planned, _ in begun] == [left] * bool(left)
+    for _, resumes in begun:
+        assert [arguments[-1] for arguments in resumes] == ["--concurrency=1"] * 3
+
+
 def test_a_key_that_does_not_work_is_said_before_a_run_and_other_judges_run(judging: Judging) -> None:
     judging.judges(f'[[judge]]\nname = "keyless"\nmodel = "openai/mini"\napi_key_env = "NOT_SET"\n{PRICE}')
     said = " ".join(judging("judge", "run", "small", exit_code=1).split())
@@ -244,8 +266,8 @@ def done(engine: Engine) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("limit", "workers", "each"),
+    ("limit", "processes", "each"),
     [(None, 2, [None, None]), (5, 2, [3, 2]), (2, 4, [1, 1]), (4, 4, [1, 1, 1, 1])],
 )
-def test_a_limit_is_shared_out_to_workers(limit: int | None, workers: int, each: list[int | None]) -> None:
-    assert shares(limit, workers) == each
+def test_a_limit_is_shared_out_to_workers(limit: int | None, processes: int, each: list[int | None]) -> None:
+    assert workers.shares(limit, processes) == each

@@ -29,7 +29,7 @@ LIMIT = typer.Option(None, help="At most this many calls a judge.", min=1)
 CONCURRENCY = typer.Option(None, help="Calls in flight at once, in place of the file's.", min=1, max=128)
 MAX_COST = typer.Option(None, help="USD that each judge may cost in this study, in place of the file's.", min=0.000001)
 WORKERS = typer.Option(
-    1, help="Processes that share the work; more than one pays where a model is fast.", min=1, max=64
+    None, help="Processes that share the work; else one, and as many as processors where one is held up.", min=1, max=64
 )
 WAIT_S = 2.0  # between two looks for a request
 
@@ -329,17 +329,19 @@ def _resume(study: str, judges: Path, batch: bool = False) -> str:
 
 def _work(
     engine: Any, study_id: int, definitions: Sequence[JudgeDefinition], limit: int | None, as_json: bool, again: str,
-    workers: int = 1, resume: Sequence[str] = (),
+    workers: int | None = 1, resume: Sequence[str] = (),
 ) -> None:  # fmt: skip
-    """Work in this process, or in several that are given the arguments `resume`."""
+    """Work in this process, or in several that are given the arguments `resume`; None: as many as it needs."""
     from annotation.judges.queue.journal import why_no_journal
     from annotation.judges.running.run import run_judges
-    from app.commands.judges.workers import run_together, shares
+    from app.commands.judges.workers import run_as_needed, run_together, shares
 
     if said := why_no_journal(engine.url):
         typer.echo(f"warning: {said}", err=True)
     with live(not as_json) as on_progress:
-        if workers > 1:
+        if workers is None and limit is None:
+            summary = run_as_needed(engine, study_id, definitions, resume, on_progress)
+        elif workers is not None and workers > 1:
             each = [[*resume, *([] if most is None else [f"--limit={most}"])] for most in shares(limit, workers)]
             summary = run_together(engine, study_id, definitions, each, on_progress)
         else:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from annotation.judges.running.progress import JudgeProgress, JudgeSummary, OnProgress, RunSummary
 
 TICK_S = 1.0
+WORTH, MEASURED = 100, 4  # calls for each in flight: of fewer no part is measured, and how large that part is
+HELD_UP = 0.8  # of the seconds that a process works, by processor: then more of them are faster
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -58,6 +62,40 @@ def run_together(
                     _show(engine, accounts, before, time.monotonic() - started, on_progress)
         ends = [_end(worker) for worker in workers]
     return _summary(engine, accounts, ends, time.monotonic() - started)
+
+
+def run_as_needed(
+    engine: Any, study_id: int, definitions: Sequence[JudgeDefinition], resume: Sequence[str],
+    on_progress: OnProgress | None,
+) -> RunSummary:  # fmt: skip
+    """This process alone, or as many as there are processors where a part of the calls shows that one is held up.
+
+    They share what may be in flight. The first calls are in no measure, since libraries are imported with them. Of few
+    calls, calls through batches, and judges that may have unlike numbers in flight no part is measured.
+    """
+    from annotation.judges.running.run import run_judges
+
+    accounts, processors = _accounts(engine, study_id, definitions), len(os.sched_getaffinity(0))
+    left = min((states.get("planned", 0) for states, _ in _counts(engine, accounts)), default=0)
+    in_flight, told, seconds = max((one.concurrency for one in definitions), default=1), 0, 0.0
+    alike = all(one.concurrency == in_flight and not one.batch_api for one in definitions)
+    for part in (1, MEASURED) if alike and processors > 1 and left >= WORTH * in_flight else ():
+        cpu = time.process_time()
+        summary = run_judges(engine, study_id, definitions, on_progress=on_progress, limit=part * in_flight)
+        told, seconds, busy = told + summary.abandoned, seconds + summary.seconds, time.process_time() - cpu
+        if summary.interrupted or all(judge.complete or judge.stopped for judge in summary.judges):
+            return _with_earlier(summary, told - summary.abandoned, seconds - summary.seconds)
+    if seconds and busy > HELD_UP * summary.seconds:
+        each = [*resume, f"--concurrency={math.ceil(in_flight / processors)}"]
+        rest = run_together(engine, study_id, definitions, [each] * processors, on_progress)
+    else:
+        rest = run_judges(engine, study_id, definitions, on_progress=on_progress)
+    return _with_earlier(rest, told, seconds)
+
+
+def _with_earlier(summary: RunSummary, abandoned: int, seconds: float) -> RunSummary:
+    judges = tuple(replace(judge, seconds=judge.seconds + seconds) for judge in summary.judges)
+    return replace(summary, judges=judges, seconds=summary.seconds + seconds, abandoned=summary.abandoned + abandoned)
 
 
 def _accounts(engine: Any, study_id: int, definitions: Sequence[JudgeDefinition]) -> list[Account]:

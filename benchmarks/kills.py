@@ -1,9 +1,10 @@
-"""kill -9 of a judge run every five seconds: `python benchmarks/kills.py`, ten minutes; `--minutes 3` for a look.
+"""kill -9 of a judge run every five seconds: `python benchmarks/kills.py`, eight minutes; `--minutes 1` for a look.
 
 `calipers judge run` is started again and again on one study, through litellm, on the fake provider (1 s, 20 kB, 32 in
 flight), and killed with all it started five seconds after its first request; at last it is let finish. Promised: no
 reply that the provider sent more than .25 s before a kill is paid again; what the runs tell of as perhaps paid twice
-covers what was; the money spent stays within max_cost and covers the bill; the doctor finds no rule broken.
+covers what was; the money spent stays within max_cost and covers the bill; the doctor finds no rule broken. Then, for a
+third of the time, the same of a judge of one's own code (1 s, 8 in flight), which keeps a bill of its answers itself.
 
 Told besides: how old the oldest reply was that was paid again, and how many replies were paid twice of how many told.
 """
@@ -18,7 +19,9 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -30,11 +33,27 @@ from db.connect import open_database, reading
 from db.judge_tables import Judge, JudgeAttempt
 from db.migrations import upgrade
 from tests.annotation.judges.conftest import Fake
-from tests.annotation.judges.judged_study import call_states, make_study
+from tests.annotation.judges.judged_study import PRICE, call_states, make_study
+from tests.faults.crowd import calipers
 from tests.faults.judging import Judging
 
 EVERY_S, CONCURRENCY, LATENCY_S, KILOBYTES, CALLS = 5.0, 32, 1.0, 20, 20_000
 ON_DISK_S, BUDGET = 0.25, 500.0
+MINUTES, OWN_SHARE, OWN_AT_ONCE = 4.0, 1 / 3, 8
+OWN = """
+import asyncio, hashlib, json, os, pathlib, time
+
+HERE = pathlib.Path(__file__).parent
+
+async def judge(item):
+    await asyncio.sleep(float((HERE / "latency").read_text()))
+    asked = json.dumps({name: value for name, value in item.items() if name != "id"}, sort_keys=True)
+    line = json.dumps({"prompt": hashlib.sha256(asked.encode()).hexdigest(), "t": time.time()})
+    bill = os.open(HERE / "own.jsonl", os.O_WRONLY | os.O_APPEND)
+    os.write(bill, line.encode() + b"\\n")
+    os.close(bill)
+    return {"answers": {one["id"]: "first" for one in item["criteria"]}, "cost": 0.001}
+"""
 MOST_S = 3 * LATENCY_S  # of a reply, with its jitter; a run that is started again takes longer to send
 FAKE = ROOT / "tests" / "fake_llm.py"
 
@@ -48,6 +67,39 @@ class Many(Judging):
         text = self._judges.read_text(encoding="utf-8").replace("concurrency = 4", f"concurrency = {CONCURRENCY}")
         text = text.replace("timeout_s = 5\n", "")  # on a slow machine a request that timed out is paid again too
         self._judges.write_text(f"{text.rstrip()}\nmax_cost = {BUDGET}\n", encoding="utf-8")
+
+
+class OwnCode(Fake):
+    """A judge of one's own code in `folder`, asked as if it were a provider what it has answered."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__("", folder / "own.jsonl")
+        self.folder = folder
+        (folder / "own.py").write_text(OWN, encoding="utf-8")
+        (folder / "own.jsonl").touch()
+        self.set(latency_ms=1000 * LATENCY_S)
+
+    def set(self, **options: Any) -> None:
+        (self.folder / "latency").write_text(str(options["latency_ms"] / 1000))
+
+    def stats(self) -> dict[str, Any]:
+        return {"billed": len(self.bill())}
+
+
+class ManyOfOwnCode(Many):
+    """Runs of that judge."""
+
+    def __init__(self, url: str, folder: Path, own: OwnCode) -> None:
+        super().__init__(url, folder, own)
+        judge = (
+            f'[[judge]]\nname = "j"\npython = "own:judge"\nconcurrency = {OWN_AT_ONCE}\nmax_cost = {BUDGET}\n{PRICE}\n'
+        )
+        self._judges.write_text(judge, encoding="utf-8")
+
+    def prove(self) -> dict[str, Any]:
+        doctor = calipers(self._url, "doctor", "--json")
+        assert doctor.returncode == 0, doctor.stdout + doctor.stderr
+        return {}
 
 
 def kills(runs: Many, fake: Fake, minutes: float) -> list[float]:
@@ -68,7 +120,7 @@ def kills(runs: Many, fake: Fake, minutes: float) -> list[float]:
 
 def main() -> int:
     given = argparse.ArgumentParser()
-    given.add_argument("--minutes", type=float, default=10)
+    given.add_argument("--minutes", type=float, default=MINUTES)
     given.add_argument("--calls", type=int, default=CALLS, help="of the study; fewer end it before the time is over")
     asked = given.parse_args()
     minutes = asked.minutes
@@ -91,13 +143,25 @@ def main() -> int:
                 at = kills(runs, fake, minutes)
                 fake.set(latency_ms=20)
                 runs.finish(runs=100, timeout=3600)
-                figures = found(runs, fake, at)
+                figures = found(runs, fake, at) + of_own_code(folder / "own", OWN_SHARE * minutes)
             finally:  # whatever happened, nobody waits for a provider that never ends
                 process.terminate()
     record(figures)
     for figure in figures:
         print(figure)
     return int(any(not figure.kept for figure in figures))
+
+
+def of_own_code(folder: Path, minutes: float) -> list[Figure]:
+    folder.mkdir()
+    own, url = OwnCode(folder), f"sqlite:///{folder}/judge.db"
+    upgrade(url)
+    runs = ManyOfOwnCode(url, folder, own)
+    make_study(runs.engine, max(1, round(minutes * 60 * OWN_AT_ONCE / LATENCY_S / 2)))
+    at = kills(runs, own, minutes)
+    own.set(latency_ms=20)
+    runs.finish(runs=100, timeout=3600)
+    return [replace(figure, name=f"own code: {figure.name}") for figure in found(runs, own, at)]
 
 
 def before_its_kill(reply: float, kills: list[float]) -> float:

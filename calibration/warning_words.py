@@ -251,16 +251,16 @@ PARTS: Mapping[str, tuple[str, Clause]] = {
 
 def warning_text(code: str, facts: Mapping[str, Any]) -> str:
     """The sentence of a warning; raises KeyError for a code that has none."""
-    return _told(SENTENCES[code], facts)
+    return told(SENTENCES[code], facts)
 
 
-def _told(clause: Clause, facts: Mapping[str, Any]) -> str:
+def told(clause: Clause, facts: Mapping[str, Any]) -> str:
     """None and nan are facts that are not known."""
     if isinstance(clause, str):
         known = all(facts.get(name) is not None and facts[name] == facts[name] for name in named_in(clause))
         return _FACTS.vformat(wording.worded(clause), (), facts) if known else ""
-    told = (_told(one, facts) for one in clause)
-    return "".join(told) if isinstance(clause, list) else next(filter(None, told), "")
+    parts = (told(one, facts) for one in clause)
+    return "".join(parts) if isinstance(clause, list) else next(filter(None, parts), "")
 
 
 def named_in(clause: str) -> set[str]:
@@ -278,7 +278,7 @@ class _Facts(Formatter):
         if format_spec in PARTS:
             between, clauses = PARTS[format_spec]
             return wording.worded(between).join(
-                _told(clauses, one) for one in (value if isinstance(value, list) else [value])
+                told(clauses, one) for one in (value if isinstance(value, list) else [value])
             )
         if isinstance(value, list | tuple):
             return wording.worded(" and " if format_spec == "and" else ", ").join(map(str, value))

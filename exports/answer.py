@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from calibration.choosing.card import CardRow, card_of
+from calibration.choosing.card import LACKING, CardRow, card_of
 from calibration.choosing.choice_words import without_advice
 from calibration.results import CalibrationReport
+from calibration.warning_words import told
 from exports.cells import shown
 from exports.figures import Figure, Onto, own_canvas
 from exports.plots.forest import forest
@@ -23,6 +24,7 @@ from exports.sheets.asked import asked_table, judge_asked_about
 from exports.tables import Column, Table
 from exports.words.notes import origin
 from exports.words.sentences import Caution, folded, opening, told_headline
+from plain.wording import worded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -73,8 +75,8 @@ def short_card(report: CalibrationReport, judge: str) -> Table | None:
 
 def _limit(row: CardRow) -> str:
     """With what would give it a value, where it has none."""
-    lacks = row.sentence.removeprefix("Cannot tell: ").rstrip(".") if math.isnan(row.estimate.value) else ""
-    return f"{row.limit}; to know: {lacks}" if lacks else row.limit
+    lacks = told(LACKING, row.facts) if math.isnan(row.estimate.value) else ""
+    return worded("{limit}; to know: {lacks}", limit=row.limit, lacks=lacks) if lacks else row.limit
 
 
 def cautions_about(report: CalibrationReport, judge: str) -> tuple[Caution, ...]:

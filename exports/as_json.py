@@ -26,6 +26,7 @@ ALWAYS = (
 ESTIMATE = (*(field.name for field in fields(Estimate) if field.name != "remarks"), "note")  # as every file names them
 Record = TypeVar("Record")
 WARNING = ("code", "text", "rater", "criterion")
+ROW = ("judge", "question", "estimate", "limit", "outcome", "sentence")  # of a judge's card
 USUAL = CalibrationSettings()
 
 
@@ -61,7 +62,7 @@ def report_json(report: CalibrationReport) -> str:
                 for judge, (verdict, reason) in judges_told(report).items()
             },
             "biases": [plain(bias) | {"effect": bias.effect} for bias in report.biases],
-            "card": [plain(row) for row in report.card],
+            "card": [{name: plain(getattr(row, name)) for name in ROW} for row in report.card],
         }
     )
 

@@ -5,8 +5,8 @@ The choice of a judge reads these rows and nothing else: what a card says and wh
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from calibration.biases.bias_audit import BiasAudit
 from calibration.choosing import above, noninferiority
@@ -15,28 +15,119 @@ from calibration.inference.stress_effect import Outcome
 from calibration.remarks import Reason, no_interval, remarks_of
 from calibration.settings import CalibrationSettings
 from calibration.study.bias import Bias
-from calibration.study.distance import BY_DISTANCE, KAPPA, is_by_distance, said_of
+from calibration.study.distance import BY_DISTANCE, KAPPA, is_by_distance
 from calibration.study.left_out import SUFFIX
 from calibration.table.verdicts import BOTH_ORDERS
-from plain.counting import counted
-from plain.wording import worded
+from calibration.warning_words import Clause, told
 
 Question = Literal["agreement", "ceiling gap", "floor", "order", "length", "self-preference", "repeats", "answers"]
 USABLE = 0.95  # share of answers; below it labels are dropped, which is a caution of its own
 WITHIN: Mapping[str, Outcome] = {"non_inferior": "within", "inferior": "beyond", "cannot_tell": "cannot tell"}
 ABOVE: Mapping[above.Place, Outcome] = {"above": "within", "below": "beyond", "cannot_tell": "cannot tell"}
+# what a row says, by its question and what is known; numbers are percent and points
+AGREES = "It agrees in {share:.1f} % of labels", "It agrees to {near:.1f} %, by the distance of the scores"
+AGREEMENT: Mapping[Outcome, Clause] = {
+    "within": [
+        AGREES,
+        ", more than always giving the same answer does (at least {over:.1f} points more, by a one-sided bound).",
+    ],
+    "beyond": [AGREES, ", no more than always giving the same answer would."],
+    "cannot tell": [AGREES, "; whether that is more than always giving the same answer earns cannot be told."],
+}
+CONSTANT = "above {constant:.1f} %, the best constant answer"
+GAP = "a left-out annotator agrees {less:.1f} points less", "a left-out annotator agrees {gap:.1f} points more"
+GAPS: Mapping[Outcome, Clause] = {
+    "within": [GAP, ", and a gap as large as the margin is ruled out."],
+    "beyond": [GAP, ", a gap beyond the margin."],
+    "cannot tell": [
+        GAP,
+        (
+            "; whether that is below the margin cannot be told, label {more:more {cluster}}.",
+            "; whether that is below the margin cannot be told.",
+        ),
+    ],
+}
+MARGIN = "gap below {margin:.1f} points"
+REACHES = "Its {kappa} is {kappa_value:.2f}", "It agrees to {near:.1f} %", "It agrees in {share:.1f} %"
+FLOORS: Mapping[Outcome, Clause] = {
+    "within": [REACHES, ", and less than the floor is ruled out."],
+    "beyond": [REACHES, ", below the floor."],
+    "cannot tell": [REACHES, ", and whether that is above the floor cannot be told."],
+}
+FLOOR = (
+    "{kappa} of at least {kappa_least:.2f}",
+    "at least {near_least:.1f} %, by the distance of the scores",
+    "at least {least:.1f} % of labels",
+)
+ANSWERS: Mapping[Outcome, Clause] = {
+    "within": "{usable:.1f} % of its {n:,} answers can be used.",
+    "beyond": "{usable:.1f} % of its {n:,} answers can be used, fewer than the limit.",
+    "cannot tell": "{usable:.1f} % of its {n:,} answers can be used; whether the limit is kept cannot be told.",
+}
+COVERED = " It is compared on {covered:.1f} % of the annotators' labels only."
+USABLE_LIMIT = "at least {least:.1f} % usable"
+SEEN: Mapping[str, Clause] = {  # by the measure of a bias
+    "flip_direction": (
+        "in both orders, it turns to the first report {more:.1f} points more often than to the second",
+        "in both orders, it turns to the second report {less:.1f} points more often than to the first",
+    ),
+    "first_rate": "it takes the report shown first in {rate:.1f} % of decisive labels",
+    "order_effect": "it takes the report shown first in {rate:.1f} % of decisive labels, given the systems compared",
+    "longer_rate_difference": (
+        "it takes the longer report {more:.1f} points more often than people do on the same labels",
+        "it takes the longer report {less:.1f} points less often than people do on the same labels",
+    ),
+    "self_preference": (
+        "it gives reports of its own family {more:.1f} points more than people do on the same labels",
+        "it gives reports of its own family {less:.1f} points less than people do on the same labels",
+    ),
+    "changed_answers": "asked again, it changes {rate:.1f} % of its answers",
+}
+KEPT: Mapping[Outcome, str] = {"within": ": within the limit.", "beyond": ": beyond the limit."}
+UNSURE = "Cannot tell whether the limit is kept: "
+CONTRADICTED = ", but given the people's votes the answer is another, and both must agree."
+DOUBT = (
+    ", and its effect may be anything from {low:.1f} points to {high:.1f} points; "
+    "{detectable:.1f} points would have been seen with power .8.",
+    ", and its effect may be anything from {low:.1f} points to {high:.1f} points.",
+    ", and no interval is known.",
+)
+LACKING = "no label has exactly one report of the family {family}", "{lacks!t}"
+WITHOUT_VALUE = tuple(f"Cannot tell: {one}." for one in LACKING)
+HABIT_LIMITS = {"repeats": "at most {limit:.1f} %"}
+HABIT_LIMIT = "within ±{limit:.1f} points"
+LACKS = {
+    "order": "fill presentation with AB or BA, or run the judge in both orders",
+    "length": "fill len_a and len_b",
+    "repeats": "ask the judge twice (repeats in judges.toml), or fill run",
+}
 
 
 @dataclass(frozen=True)
 class CardRow:
-    """One judge on one question. `within` is what one wants: the limit is shown to be kept."""
+    """One judge on one question. `within` is what one wants: the limit is shown to be kept.
+
+    `limited`, `says`: what the limit and the row are told by, with `facts`: numbers and names.
+    """
 
     judge: str
     question: Question
     estimate: Estimate
-    limit: str  # in words with its number, such as `gap below 5.0 points`
+    limited: Clause = field(hash=False)
     outcome: Outcome
-    sentence: str
+    says: Clause = field(hash=False)
+    facts: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def limit(self) -> str:
+        """In words with its number, such as `gap below 5.0 points`."""
+        return told(self.limited, self.facts)
+
+    @property
+    def sentence(self) -> str:
+        """What was found beside the limit, for people; no rule reads it."""
+        sentence = told(self.says, self.facts)
+        return sentence[:1].upper() + sentence[1:]
 
 
 def required(settings: CalibrationSettings) -> tuple[Question, ...]:
@@ -85,16 +176,13 @@ def agreement_row(agreement: Estimate, constant: above.Above) -> Iterator[CardRo
     """Whether a judge agrees more than the best constant answer does, by a test."""
     if math.isnan(agreement.value):
         return
-    outcome, reached = ABOVE[constant.outcome], _percent(agreement.value)
-    more = f"at least {points(constant.lower)} more, by a one-sided bound"
-    agrees = f"It agrees {said_of(reached, is_by_distance(agreement.statistic))}"
-    told = {
-        "within": f"{agrees}, more than always giving the same answer does ({more}).",
-        "beyond": f"{agrees}, no more than always giving the same answer would.",
-        "cannot tell": f"{agrees}; whether that is more than always giving the same answer earns cannot be told.",
+    outcome, near = ABOVE[constant.outcome], is_by_distance(agreement.statistic)
+    facts = {
+        "near" if near else "share": _percent(agreement.value),
+        "over": _percent(constant.lower),
+        "constant": _percent(constant.bound),
     }
-    limit = f"above {_percent(constant.bound)}, the best constant answer"
-    yield CardRow(constant.judge, "agreement", agreement, limit, outcome, told[outcome])
+    yield CardRow(constant.judge, "agreement", agreement, CONSTANT, outcome, AGREEMENT[outcome], facts)
 
 
 def gap_row(claim: noninferiority.Claim, plan: noninferiority.ComparisonPlan) -> Iterator[CardRow]:
@@ -103,16 +191,13 @@ def gap_row(claim: noninferiority.Claim, plan: noninferiority.ComparisonPlan) ->
         return
     found = claim.test.difference
     outcome = WITHIN[claim.outcome]
-    gap = f"a left-out annotator agrees {points(abs(found.value))} {'less' if found.value < 0 else 'more'}"
-    more = claim.needed.more if claim.needed else None
-    told = {
-        "within": f"{_capital(gap)}, and a gap as large as the margin is ruled out.",
-        "beyond": f"{_capital(gap)}, a gap beyond the margin.",
-        "cannot tell": f"{_capital(gap)}; whether that is below the margin cannot be told"
-        + (f", label {counted(more, plan.cluster, 'more')}." if more else "."),
+    facts = {
+        "less" if found.value < 0 else "gap": abs(_percent(found.value)),
+        "margin": _percent(plan.margin),
+        "more": claim.needed.more or None if claim.needed else None,
+        "cluster": plan.cluster,
     }
-    limit = f"gap below {points(plan.margin)}"
-    yield CardRow(claim.judge, "ceiling gap", gap_of(claim, plan), limit, outcome, told[outcome])
+    yield CardRow(claim.judge, "ceiling gap", gap_of(claim, plan), MARGIN, outcome, GAPS[outcome], facts)
 
 
 def floor_row(agreement: Estimate, floor: above.Above, plan: noninferiority.ComparisonPlan) -> Iterator[CardRow]:
@@ -120,19 +205,14 @@ def floor_row(agreement: Estimate, floor: above.Above, plan: noninferiority.Comp
     if math.isnan(floor.value):
         return
     outcome = ABOVE[floor.outcome]
-    value, limit, what = _percent(floor.value), f"at least {_percent(floor.bound)} of labels", "It agrees in {}"
+    facts: Mapping[str, Any] = {"share": _percent(floor.value), "least": _percent(floor.bound)}
     if plan.ties in BY_DISTANCE:
-        limit, what = f"at least {_percent(floor.bound)}, by the distance of the scores", "It agrees to {}"
+        facts = {"near": _percent(floor.value), "near_least": _percent(floor.bound)}
     if plan.at_least_kappa is not None:
         kappa = KAPPA.get(plan.ties, "κ")
-        value, limit, what = f"{floor.value:.2f}", f"{kappa} of at least {floor.bound:.2f}", f"Its {kappa} is {{}}"
-    told = {
-        "within": "and less than the floor is ruled out.",
-        "beyond": "below the floor.",
-        "cannot tell": "and whether that is above the floor cannot be told.",
-    }
+        facts = {"kappa": kappa, "kappa_value": floor.value, "kappa_least": floor.bound}
     estimate = agreement if plan.at_least_kappa is None else _kappa_estimate(agreement, floor)
-    yield CardRow(floor.judge, "floor", estimate, limit, outcome, f"{what.format(value)}, {told[outcome]}")
+    yield CardRow(floor.judge, "floor", estimate, FLOOR, outcome, FLOORS[outcome], facts)
 
 
 def covering(rows: Sequence[CardRow], covered: float) -> Iterator[CardRow]:
@@ -143,8 +223,8 @@ def covering(rows: Sequence[CardRow], covered: float) -> Iterator[CardRow]:
     for row in rows:
         if row.question == "answers" and covered < USABLE:
             outcome: Outcome = "beyond" if row.outcome == "beyond" else "cannot tell"
-            told = f"{row.sentence} It is compared on {_percent(covered)} of the annotators' labels only."
-            yield replace(row, outcome=outcome, sentence=told)
+            facts = {**row.facts, "covered": _percent(covered)}
+            yield replace(row, outcome=outcome, says=[row.says, COVERED], facts=facts)
         else:
             yield row
 
@@ -167,55 +247,38 @@ def _kappa_estimate(agreement: Estimate, floor: above.Above) -> Estimate:
 
 def _habits(judge: str, audit: BiasAudit, estimates: Sequence[Estimate]) -> Iterator[CardRow]:
     for position in (one for one in audit.position if one.rater == judge):
-        yield _bias("order", [position.headline], "fill presentation with AB or BA, or run the judge in both orders")
+        yield _bias("order", [position.headline])
     for length in (one for one in audit.length if one.rater == judge):
-        yield _bias("length", length.measures, "fill len_a and len_b")
+        yield _bias("length", length.measures)
     for family in (one for one in audit.families if one.judge == judge):
-        nothing = f"no label has exactly one report of the family {family.family}"
-        yield _bias("self-preference", (family.own, family.given_vote), nothing)
+        yield _bias("self-preference", (family.own, family.given_vote), family.family)
     for repeated in (repeat for repeat in audit.repeats if repeat.rater == judge):
-        yield _bias("repeats", [repeated.changed], "ask the judge twice (repeats in judges.toml), or fill run")
+        yield _bias("repeats", [repeated.changed])
     for valid in (estimate for estimate in estimates if (estimate.rater, estimate.statistic) == (judge, "valid_share")):
         yield _answers(judge, valid)
 
 
-def said(bias: Bias) -> str:
-    """What was seen, as half a sentence with its number; "" for a bias that no card shows."""
-    more, size = "more" if bias.effect >= 0 else "less", points(abs(bias.effect))
-    one, other = ("first", "second") if bias.effect >= 0 else ("second", "first")
-    rate = _percent(bias.estimate.value)
-    return {
-        "flip_direction": f"in both orders, it turns to the {one} report {size} more often than to the {other}",
-        "first_rate": f"it takes the report shown first in {rate} of decisive labels",
-        "order_effect": f"it takes the report shown first in {rate} of decisive labels, given the systems compared",
-        "longer_rate_difference": f"it takes the longer report {size} {more} often than people do on the same labels",
-        "self_preference": f"it gives reports of its own family {size} {more} than people do on the same labels",
-        "changed_answers": f"asked again, it changes {rate} of its answers",
-    }.get(bias.estimate.statistic, "")
-
-
-def _bias(question: Question, biases: Sequence[Bias], enable: str) -> CardRow:
-    """`biases`: what must agree; the first is shown. `enable`: what the labels would need."""
+def _bias(question: Question, biases: Sequence[Bias], family: str | None = None) -> CardRow:
+    """`biases`: what must agree; the first is shown. `family`: the judge's own, for which reports may lack."""
     first, places = biases[0], {bias.place for bias in biases}
     outcome: Outcome = first.place if len(places) == 1 else "cannot tell"
-    limit = f"at most {_percent(first.floor)}" if question == "repeats" else f"within ±{points(first.floor)}"
+    seen = SEEN.get(first.estimate.statistic, "")
+    doubt = CONTRADICTED if first.place != outcome else DOUBT
+    says: Clause = [UNSURE, seen, doubt] if outcome == "cannot tell" else [seen, KEPT[outcome]]
     if math.isnan(first.estimate.value):
-        return CardRow(first.estimate.rater, question, first.estimate, limit, "cannot tell", f"Cannot tell: {enable}.")
-    found = said(first)
-    sentence = f"{_capital(found)}: {outcome} the limit."
-    if outcome == "cannot tell":
-        sentence = f"Cannot tell whether the limit is kept: {found}{_doubt(first, first.place != outcome)}."
-    return CardRow(first.estimate.rater, question, first.estimate, limit, outcome, sentence)
-
-
-def _doubt(bias: Bias, contradicted: bool) -> str:
-    if contradicted:
-        return ", but given the people's votes the answer is another, and both must agree"
-    low, high = (end - bias.null for end in (bias.estimate.low, bias.estimate.high))
-    if math.isnan(low):
-        return ", and no interval is known"
-    seen = "" if math.isnan(bias.detectable) else f"; {points(bias.detectable)} would have been seen with power .8"
-    return f", and its effect may be anything from {points(low)} to {points(high)}{seen}"
+        outcome, says = "cannot tell", WITHOUT_VALUE
+    facts = {
+        "limit": _percent(first.floor),
+        "rate": _percent(first.estimate.value),
+        "more" if first.effect >= 0 else "less": abs(_percent(first.effect)),
+        "low": _percent(first.estimate.low - first.null),
+        "high": _percent(first.estimate.high - first.null),
+        "detectable": _percent(first.detectable),
+        "family": family,
+        "lacks": LACKS.get(question),
+    }
+    limit = HABIT_LIMITS.get(question, HABIT_LIMIT)
+    return CardRow(first.estimate.rater, question, first.estimate, limit, outcome, says, facts)
 
 
 def _answers(judge: str, valid: Estimate) -> CardRow:
@@ -224,23 +287,9 @@ def _answers(judge: str, valid: Estimate) -> CardRow:
         outcome = "within"
     elif valid.high < USABLE:
         outcome = "beyond"
-    told = f"{_percent(valid.value)} of its {valid.n:,} answers can be used"
-    more = {
-        "within": ".",
-        "beyond": ", fewer than the limit.",
-        "cannot tell": "; whether the limit is kept cannot be told.",
-    }
-    return CardRow(judge, "answers", valid, f"at least {_percent(USABLE)} usable", outcome, told + more[outcome])
+    facts = {"usable": _percent(valid.value), "n": valid.n, "least": _percent(USABLE)}
+    return CardRow(judge, "answers", valid, USABLE_LIMIT, outcome, ANSWERS[outcome], facts)
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share + 0.0:.1f} %"
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
-
-
-def points(gap: float) -> str:
-    """`5.0 points`, of a difference of shares."""
-    return worded("{gap:.1f} points", gap=100 * gap + 0.0)
+def _percent(share: float) -> float:
+    return 100 * share + 0.0

@@ -2,7 +2,7 @@
 
 import math
 
-from calibration.choosing import card, noninferiority, open_words
+from calibration.choosing import noninferiority, open_words
 from calibration.choosing.choice import Candidate
 from calibration.estimates import Estimate
 from calibration.inference.compare import Difference
@@ -24,7 +24,7 @@ def enough(plan: noninferiority.ComparisonPlan) -> tuple[str, str, str]:
         kappa = worded("{kappa} of at least {least}", kappa=KAPPA.get(plan.ties, "κ"), least=least)
         told = (worded(one, kappa=kappa) for one in ("reach a {kappa}", "reaches a {kappa}", "floor: {kappa}"))
         return next(told), next(told), next(told)
-    margin = card.points(plan.margin)
+    margin = points(plan.margin)
     below = worded("less than {margin} short of a left-out annotator", margin=margin)
     return worded("fall {below}", below=below), worded("falls {below}", below=below), (
         worded("margin {margin}", margin=margin)
@@ -97,12 +97,12 @@ def _gap(claim: noninferiority.Claim, plan: noninferiority.ComparisonPlan, word:
         tested = worded("no bound at this look")
         if bound:
             tested = worded("{bound}, by {which}", bound=bound, which=_which_bound(plan))
-        margin, p = card.points(plan.margin), open_words.p_words(claim.p_adjusted)
+        margin, p = points(plan.margin), open_words.p_words(claim.p_adjusted)
         tested += worded("; margin {margin}, adjusted {p}", margin=margin, p=p)
     said = "a left-out annotator agrees {gap} less ({tested}; {seen})"
     if not gap.value < 0:
         said = "a left-out annotator agrees {gap} more ({tested}; {seen})"
-    return worded(said, gap=card.points(abs(gap.value)), tested=tested, seen=seen_words(gap, word))
+    return worded(said, gap=points(abs(gap.value)), tested=tested, seen=seen_words(gap, word))
 
 
 def _which_bound(plan: noninferiority.ComparisonPlan) -> str:
@@ -116,5 +116,10 @@ def _most(bound: float, at_most: bool) -> str:
     if math.isnan(bound):
         return ""
     if bound < 0:
-        return worded("at least {gap} less" if at_most else "at most {gap} less", gap=card.points(-bound))
-    return worded("at most {gap} more" if at_most else "at least {gap} more", gap=card.points(bound))
+        return worded("at least {gap} less" if at_most else "at most {gap} less", gap=points(-bound))
+    return worded("at most {gap} more" if at_most else "at least {gap} more", gap=points(bound))
+
+
+def points(gap: float) -> str:
+    """`5.0 points`, of a difference of shares."""
+    return worded("{gap:.1f} points", gap=100 * gap + 0.0)

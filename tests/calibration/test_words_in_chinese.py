@@ -9,6 +9,7 @@ import pytest
 from babel.messages import pofile
 
 from calibration import remarks, warning_words
+from calibration.choosing import card
 from calibration.choosing.choice_words import short_sentence, spoken, without_advice
 from calibration.estimates import ReportWarning
 from calibration.remarks import Reason
@@ -26,19 +27,27 @@ def clauses(told: warning_words.Clause) -> Iterator[str]:
             yield from clauses(one)
 
 
-WARNINGS = [clause for told in warning_words.SENTENCES.values() for clause in clauses(told)]
-PARTS = [clause for _, told in warning_words.PARTS.values() for clause in clauses(told)]
-REASONS = [*remarks.WORDS.values(), *remarks.NO_INTERVAL.values(), *remarks.BRIEF.values()]
-
-
 def in_words(clause: str) -> bool:
     return bool(re.search("[a-z]{2}", re.sub(r"\{[^}]*\}", "", clause)))
 
 
+WARNINGS = [clause for told in warning_words.SENTENCES.values() for clause in clauses(told)]
+PARTS = [clause for _, told in warning_words.PARTS.values() for clause in clauses(told)]
+CARDS = [
+    *(card.AGREEMENT, card.GAPS, card.FLOORS, card.ANSWERS, card.SEEN, card.KEPT, card.HABIT_LIMITS, card.LACKS),
+    *(dict(enumerate((card.CONSTANT, card.MARGIN, card.FLOOR, card.USABLE_LIMIT, card.HABIT_LIMIT, card.COVERED))),),
+    *(dict(enumerate((card.UNSURE, card.CONTRADICTED, card.DOUBT, card.WITHOUT_VALUE, card.LACKING))),),
+]
+ON_CARDS = [clause for table in CARDS for told in table.values() for clause in clauses(told) if in_words(clause)]
+REASONS = [*remarks.WORDS.values(), *remarks.NO_INTERVAL.values(), *remarks.BRIEF.values()]
+
+
 @pytest.mark.parametrize("language", [one for one in wording.LANGUAGES if one != wording.ENGLISH])
-def test_every_clause_of_a_warning_and_every_reason_has_its_sentence_with_the_same_facts(language: str) -> None:
+def test_every_clause_of_a_warning_or_a_card_and_every_reason_has_its_sentence_with_the_same_facts(
+    language: str,
+) -> None:
     told = catalogue(language)
-    for key in [*WARNINGS, *REASONS, *filter(in_words, PARTS)]:
+    for key in [*WARNINGS, *ON_CARDS, *REASONS, *filter(in_words, PARTS)]:
         assert fields_of(told["", key][0]) == fields_of(key), key
 
 
@@ -73,17 +82,32 @@ def test_facts_stand_in_a_chinese_sentence_as_a_chinese_paper_has_them(warning: 
 
 
 ENGLISH_WORD = re.compile(r"(?<![\w-])[a-z]{3,}(?![\w-])")
-KEPT = {"linear", "cost_usd", "planned_topics", "mini", "tiny", "judge"}  # names of raters, options and statistics
+KEPT = {  # names of raters, options, columns and statistics
+    *("linear", "cost_usd", "planned_topics", "mini", "tiny", "judge"),
+    *("presentation", "judges", "toml", "repeats", "run"),
+}
 
 
 @pytest.mark.parametrize("study", STUDIES)
-def test_the_choice_of_a_study_has_no_english_word_left_in_chinese(study: str) -> None:
+def test_the_choice_of_a_study_and_its_cards_have_no_english_word_left_in_chinese(study: str) -> None:
     report = report_of(study)
     assert report.choice is not None
     with wording.speaking("zh_CN"):
         said = [*spoken(report.choice), short_sentence(report.choice), told_headline(report), opening(report)]
+        said += [text for row in report.card for text in (row.sentence, row.limit)]
     assert [text for text in said if {*ENGLISH_WORD.findall(text)} - KEPT] == []
     assert opening(report).startswith(report.choice.headline)
+
+
+def test_a_card_is_told_in_chinese_by_its_facts() -> None:
+    rows = {row.question: row for row in card.card_of(report_of("a choice").card, "mini")}
+    with wording.speaking("zh_CN"):
+        assert rows["ceiling gap"].sentence == (
+            "留出的标注者的一致性高 0.5 个百分点；尚不能判定差距是否小于界值，请再标注 36 个主题。"
+        )
+        assert rows["ceiling gap"].limit == "差距小于 7.0 个百分点"
+        assert rows["length"].sentence == "尚不能判定：请填写 len_a 和 len_b。"
+    assert rows["length"].sentence == "Cannot tell: fill len_a and len_b."
 
 
 def test_a_choice_is_told_in_chinese_and_its_advice_is_left_out_where_only_findings_stand() -> None:

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -113,18 +113,27 @@ def _bands(top: float, bottom: float) -> range:
     return range(int(top // BAND), int(bottom // BAND) + 1)
 
 
-def _linked(words: Iterable[Word], links: Iterable[Sequence[Any]]) -> list[Word]:
-    """Each word with the address of the first link that it is in."""
+def leading(links: Iterable[Sequence[Any]]) -> Callable[[float, float], str]:
+    """What tells of a place on a page, across and down, the address of the first of its links that it is in."""
     at_height: defaultdict[int, list[Sequence[Any]]] = defaultdict(list)
     for link in links:
         for band in _bands(link[2], link[3]):
             at_height[band].append(link)
-    made = []
-    for word in words:
-        beside = at_height.get(int((word.top + word.bottom) / 2 // BAND), ())
-        leads = (to for x0, x1, top, bottom, to in beside if _is_inside(word, (x0, top, x1, bottom)))
-        made.append(replace(word, link=next(leads, "")))
-    return made
+
+    def leads(x: float, y: float) -> str:
+        beside = at_height.get(int(y // BAND), ())
+        return next((str(to) for x0, x1, top, bottom, to in beside if x0 <= x <= x1 and top <= y <= bottom), "")
+
+    return leads
+
+
+def _linked(words: Iterable[Word], links: Iterable[Sequence[Any]]) -> list[Word]:
+    """Each word with the address of the link that its letters are in, or else of the first link that it is in."""
+    leads = leading(links)
+    return [
+        word if word.link else replace(word, link=leads((word.x0 + word.x1) / 2, (word.top + word.bottom) / 2))
+        for word in words
+    ]
 
 
 def _lines(words: Iterable[Word], page: int, *, apart: bool = True) -> list[Line]:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from annotation.documents import pdf_pictures, pdf_tree, programs
+from annotation.documents import pdf_lines, pdf_pictures, pdf_tree, programs
 from annotation.documents.document_tree import Element
 from annotation.errors import ImportingError
 
@@ -81,23 +81,30 @@ def _page(page: Any) -> dict[str, Any]:
     from pdfplumber.utils.text import extract_words
 
     chars = [one for one in page.chars if not _is_turned(one)]
-    words = extract_words(chars, x_tolerance_ratio=0.15, extra_attrs=["fontname", "size"], return_chars=False)
+    links = [
+        [*(float(one[name]) for name in SIDES), one.get("uri") or "#"]
+        for one in page.annots
+        if (one.get("uri") or "Link" in str((one.get("data") or {}).get("Subtype"))) and _is_on(page, one)
+    ]
+    # A link out of the file ends within a word: `(Smith).` leads with six letters alone. Numbers within it are marks
+    # as a whole, [1–3], of which a program that sets text links the ends.
+    leads = pdf_lines.leading(link for link in links if link[-1] != "#")
+    for one in chars:
+        one["leads"] = leads((one["x0"] + one["x1"]) / 2, (one["top"] + one["bottom"]) / 2)
+    told = ["fontname", "size", "leads"]
+    words = extract_words(chars, x_tolerance_ratio=0.15, extra_attrs=told, return_chars=False)
     is_drawn = len(page.curves) + len(page.lines) + len(page.rects) > MOST_DRAWN
     tables = [] if is_drawn else page.find_tables()
     return {
         "width": float(page.width),
         "height": float(page.height),
         "words": [
-            [one["text"], *(float(one[name]) for name in ("x0", "x1", "top", "bottom", "size")), one["fontname"]]
+            [one["text"], *(float(one[name]) for name in (*SIDES, "size")), one["fontname"], one["leads"]]
             for one in words
             if _is_on(page, one)
         ],
         "tables": [[[cell and [*map(float, cell)] for cell in row.cells] for row in table.rows] for table in tables],
-        "links": [
-            [*(float(one[name]) for name in SIDES), one.get("uri") or "#"]
-            for one in page.annots
-            if (one.get("uri") or "Link" in str((one.get("data") or {}).get("Subtype"))) and _is_on(page, one)
-        ],
+        "links": [link for link in links if link[-1] == "#"],
         "figures": [*_figures(page)],
         # browsers draw the bullets of lists
         "dots": [[*(float(one[name]) for name in SIDES)] for one in [*page.curves, *page.rects] if _is_dot(one)],

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Any
+from urllib.parse import unquote
 
 from annotation.documents import pdf_lines, pdf_pieces
 from annotation.documents.document_tree import NO_ATTRIBUTES, Element, element, text_of
@@ -232,13 +233,20 @@ def _dressed(inside: list[Element], style: Style) -> list[Element]:
     text = "".join(str(one.get("c", " ")) for one in inside)
     if typed:
         inside = [element("Code", [NO_ATTRIBUTES, text])]
-    if address and address.rstrip("/") != text.rstrip("/"):
+    if address and _unbroken_address(address) == _unbroken_address(text):
+        inside = [element("Str", address)]
+    elif address:
         inside = [element("Link", [NO_ATTRIBUTES, inside, [address, ""]])]
     if raised and not text.isalpha():  # 10th, 1st
         inside = [element("Superscript", inside)]
     for wanted, kind in ((slanted, "Emph"), (bold, "Strong")):
         inside = [element(kind, inside)] if wanted else inside
     return inside
+
+
+def _unbroken_address(text: str) -> str:
+    """An address as its link and its words on the page both spell it: lines' ends put blanks in, and take hyphens."""
+    return unquote(re.sub(r"[\s-]|/$", "", text))
 
 
 def _plain(inlines: Iterable[Element]) -> list[Element]:

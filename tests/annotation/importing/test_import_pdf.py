@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from annotation.citations import strip_citations
 from annotation.documents import pdf_lines, pdf_pictures, pdf_process, programs
 from annotation.documents.reading import read_document
 from annotation.errors import ImportingError
@@ -65,6 +66,19 @@ def test_marks_are_superscripts_that_lead_somewhere_and_linked_numbers() -> None
     )
     shown = prepare_report(text, "Tides", (), Reports(), layout="canonical").shown_text
     assert shown == "# Tides\n\nIt rises by 10^3 litres as Newton says.\n"
+
+
+def test_a_link_ends_within_a_word_and_an_address_over_lines_is_whole() -> None:
+    page: list[Put] = [
+        (72, 80, 10, "plain", "It rises (Newton)."), (72, 93, 10, "plain", "Tides https://example.org/2013-"),
+        (72, 106, 10, "plain", "36-tides-of-the-moon."),
+    ]  # fmt: skip
+    address = "https://example.org/2013-36-tides-of-the-moon"
+    links = [link(107, 70, 142, 82, "https://example.org/n")]
+    links += [link(99, 84, 300, 95, address), link(70, 97, 165.5, 108, address)]
+    text, _ = read(page, links=links)
+    assert text == f"It rises ([Newton](https://example.org/n)). Tides {address}."
+    assert strip_citations(f"{text}\n").text == "It rises. Tides.\n"
 
 
 def test_columns_are_read_one_after_the_other_and_that_it_was_a_guess_is_told() -> None:

@@ -12,7 +12,7 @@ from annotation.people.principals import Principal, study_for
 from annotation.studies import has_labels, protocol_of
 from db.people_tables import Enrollment
 from db.tables import SLOT_SOURCES, Assignment, Criterion, Item, Report, Study, Topic
-from plain.counting import counted
+from plain.wording import several, worded, worded_of
 
 State = Literal["done", "next", "later"]
 PLANS = {
@@ -66,9 +66,12 @@ def sentence(taken: Sequence[Step]) -> str:
     done = sum(step.state == "done" for step in taken)
     after = next((step for step in taken if step.state == "next"), None)
     if after is None:
-        return "Every step to an open study is done."
-    count = f"{done} of {len(taken)} steps to an open study {'is' if done == 1 else 'are'} done"
-    return f"{count}; next: {after.title[0].lower()}{after.title[1:]}."
+        return worded("Every step to an open study is done.")
+    return worded_of(
+        done, "{n} of {of} steps to an open study is done; next: {title}.",
+        "{n} of {of} steps to an open study are done; next: {title}.",
+        of=len(taken), title=f"{after.title[0].lower()}{after.title[1:]}",
+    )  # fmt: skip
 
 
 def set_up_of(session: orm.Session, principal: Principal) -> SetUp:
@@ -102,29 +105,31 @@ def is_setting_up(session: orm.Session, study: Study) -> bool:
 def _said(study: SetUp) -> tuple[tuple[bool, Step], ...]:
     """Return whether each step is done, and its words."""
     name = quote(study.study)
-    several = (
-        f"{counted(study.items, 'item')} with {counted(study.slots, 'slot')}" if study.slots else "nothing planned yet"
-    )
+    planned = worded("{items} with {slots}", items=several(study.items, "item"), slots=several(study.slots, "slot"))
     return (
         (True, _step(
-            "protocol", "Choose the protocol", f"{study.protocol}: {counted(study.questions, 'question')}", "",
+            "protocol", worded("Choose the protocol"), f"{study.protocol}: {several(study.questions, 'question')}", "",
         )),
         (study.reports > 0, _step(
-            "reports", "Import the reports", _imported(study) if study.reports
-            else "none yet; a folder holds one folder for each system, with one file for each topic",
+            "reports", worded("Import the reports"), _imported(study) if study.reports
+            else worded("none yet; a folder holds one folder for each system, with one file for each topic"),
             f"calipers import reports FOLDER --layout auto --study {name}",
         )),
         (study.reports > 0 and not study.undecided, _step(
-            "flags", "Decide what may give a system away", _undecided(study), f"calipers audit {name}",
+            "flags", worded("Decide what may give a system away"), _undecided(study), f"calipers audit {name}",
         )),
-        (study.slots > 0, _step("plan", "Plan what is labelled", several, _plan(study))),
+        (study.slots > 0, _step(
+            "plan", worded("Plan what is labelled"), planned if study.slots else worded("nothing planned yet"),
+            _plan(study),
+        )),
         (study.annotators > 0, _step(
-            "people", "Invite people",
-            f"{counted(study.annotators, 'annotator')} invited" if study.annotators else "nobody yet",
+            "people", worded("Invite people"),
+            worded("{people} invited", people=several(study.annotators, "annotator"))
+            if study.annotators else worded("nobody yet"),
             f"calipers invite {name} Ada Ben --role annotator",
         )),
         (study.status != "draft", _step(
-            "open", "Open the study", "from then on work is given out", f"calipers open {name}",
+            "open", worded("Open the study"), worded("from then on work is given out"), f"calipers open {name}",
         )),
     )  # fmt: skip
 
@@ -134,16 +139,18 @@ def _step(key: str, title: str, told: str, command: str) -> Step:
 
 
 def _imported(study: SetUp) -> str:
-    told = f"{counted(study.reports, 'report')} on {counted(study.topics, 'topic')}"
+    told = worded(
+        "{reports} on {topics}", reports=several(study.reports, "report"), topics=several(study.topics, "topic")
+    )
     return f"{told}. {no_prompt(study.without_prompt, 'folder')}" if study.without_prompt else told
 
 
 def _undecided(study: SetUp) -> str:
     if not study.reports:
-        return "once reports are there, passages that may name their maker are listed"
-    return (
-        f"{counted(study.undecided, 'passage')} left to decide" if study.undecided else "no passage is left to decide"
-    )
+        return worded("once reports are there, passages that may name their maker are listed")
+    if study.undecided:
+        return worded("{passages} left to decide", passages=several(study.undecided, "passage"))
+    return worded("no passage is left to decide")
 
 
 def _plan(study: SetUp) -> str:

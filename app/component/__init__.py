@@ -93,6 +93,9 @@ FILES: dict[str, ModuleFile] = {file.name: file for file in (ANNOTATE, SIGN_OUT,
 
 _mount = st.components.v2.component("calipers_annotate", js=ANNOTATE.loader)
 _mount_sign_out = st.components.v2.component("calipers_sign_out", js=SIGN_OUT.loader)
+_mount_language = st.components.v2.component(
+    "calipers_language", js="export default ({ data }) => void (document.documentElement.lang = data);"
+)
 
 
 def annotate(data: dict[str, Any], key: str) -> None:
@@ -115,6 +118,11 @@ def sign_out(data: dict[str, Any], key: str) -> None:
     `data`: `{csrf, person, rescue, language}`.
     """
     _mount_sign_out(key=key, data=with_words(data))
+
+
+def name_language(tag: str) -> None:
+    """Say which language the whole document is in, which screen readers pronounce it by; Streamlit says English."""
+    _mount_language(key="document_language", data=tag)
 
 
 def with_words(data: dict[str, Any]) -> dict[str, Any]:

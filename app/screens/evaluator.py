@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from annotation.people.principals import Principal, choose_language
-from app import setting_up, settings
+from app import component, setting_up, settings
 from app.results.shown_file import ShownFile
 from app.screens import leaving, look, report_page
 from app.screens.results import agreement, bias, choice, disagreements, paper, ranking, reliability
@@ -100,6 +100,8 @@ def shown(pages: Pages, principal: Principal | None = None) -> Page:
         worded("Language"), LANGUAGES, [*LANGUAGES].index(spoken()), format_func=LANGUAGES.__getitem__, key=CHOSEN,
         on_change=_speak_from_now, args=(principal,), label_visibility="collapsed",
     )  # fmt: skip
+    with st.sidebar:
+        component.name_language(spoken().replace("_", "-"))
     if principal is not None and st.session_state.setdefault(STUDY, principal.study_id) != principal.study_id:
         st.session_state.clear()
         st.session_state[STUDY] = principal.study_id

@@ -132,6 +132,16 @@ def test_an_address_of_no_page_is_told_by_a_page_of_ours(tab: Page) -> None:
     opened(tab, "Choice")
 
 
+def test_a_page_in_chinese_says_so_to_a_screen_reader(tab: Page) -> None:
+    opened(tab, "Choice")
+    expect(tab.locator("html")).to_have_attribute("lang", "en")
+    for language, tag in (("简体中文", "zh-CN"), ("English", "en")):
+        tab.get_by_test_id("stSidebar").get_by_role("combobox").click()
+        tab.get_by_role("option", name=language).click()
+        expect(tab.locator("html")).to_have_attribute("lang", tag)
+    assert refused(tab) == []
+
+
 def a_slider_changes_what_the_plan_asks_for(tab: Page) -> None:
     """Where the walk ends."""
     answer = tab.locator(".c-answer")

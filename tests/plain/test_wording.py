@@ -15,7 +15,11 @@ import pytest
 from plain import wording
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = sorted(path for folder in ("app", "exports", "calibration", "plain") for path in (ROOT / folder).rglob("*.py"))
+FILES = sorted(
+    path
+    for folder in ("annotation/importing", "app", "exports", "calibration", "plain")
+    for path in (ROOT / folder).rglob("*.py")
+)
 OTHERS = [language for language in wording.LANGUAGES if language != wording.ENGLISH]
 
 

@@ -16,6 +16,7 @@ from annotation.shown_texts.prepare import SHORT, Prepared
 from annotation.studies import has_labels
 from db.tables import Item, Report, Study, System, Topic
 from plain.counting import counted
+from plain.wording import worded, worded_of
 
 LISTED = 20
 
@@ -140,12 +141,15 @@ def _pictured(prepared: Sequence[tuple[ReportRecord, Prepared]]) -> tuple[str, .
 
 def no_prompt(topics: int, layout: str) -> str:
     """What is amiss where nobody said what the systems were asked, and how the layout can say it."""
-    remedy = {
-        "folder": "; add topics.csv (topic, title, prompt, category, language) to the folder and import it again",
-        "table": "; name its column with --map prompt=COLUMN and import it again",
-    }
-    have = "1 topic has" if topics == 1 else f"{topics:,} topics have"
-    return f"{have} no prompt: annotators are asked about a question they cannot see{remedy.get(layout, '')}"
+    remedy = ""
+    if layout == "folder":
+        remedy = worded("; add topics.csv (topic, title, prompt, category, language) to the folder and import it again")
+    if layout == "table":
+        remedy = worded("; name its column with --map prompt=COLUMN and import it again")
+    return worded_of(
+        topics, "{n} topic has no prompt: annotators are asked about a question they cannot see{remedy}",
+        "{n:,} topics have no prompt: annotators are asked about a question they cannot see{remedy}", remedy=remedy,
+    )  # fmt: skip
 
 
 def missing_reports(parsed: Parsed) -> dict[str, tuple[str, ...]]:

@@ -60,17 +60,24 @@ def show(principal: principals.Principal, cookie: str) -> None:
 def backups_told(asked: settings.Settings, now: datetime) -> tuple[str, bool]:
     """How old and large the server's own backups are, and whether somebody has to look: none is made, or it is late."""
     if asked.backup_folder is None:
-        return "No backups are made by themselves: whoever runs the server sets CALIPERS_BACKUP_FOLDER.", True
+        none = "No backups are made by themselves: whoever runs the server sets CALIPERS_BACKUP_FOLDER."
+        return worded(none), True
     kept = kept_backups.kept_backups(asked.backup_folder)
-    due = f"one is due every {asked.backup_hours:g} h"
+    due = worded("one is due every {hours:g} h", hours=asked.backup_hours)
     if not kept:
-        return f"No backup has been made yet, and {due}.", True
+        return worded("No backup has been made yet, and {due}.", due=due), True
     age, tried = now - kept[0].made_at, max((one.tried_at for one in kept if one.tried_at), default=None)
-    size = f"{kept[0].size / 1e6:,.1f} MB"
-    told = f"The newest of {several(len(kept), 'backup')} is {age / HOUR:.0f} h old, {size}; "
-    told += f"a restore was tried on {tried:%Y-%m-%d}." if tried else "no restore of one was tried yet."
+    told = worded(
+        "The newest of {backups} is {hours:.0f} h old, {size:,.1f} MB; ",
+        backups=several(len(kept), "backup"), hours=age / HOUR, size=kept[0].size / 1e6,
+    ) + (
+        worded("a restore was tried on {tried:%Y-%m-%d}.", tried=tried)
+        if tried
+        else worded("no restore of one was tried yet.")
+    )  # fmt: skip
     is_late = age > timedelta(hours=asked.backup_hours) + LATE
-    return told + (f" It is late: {due}; the server's log says what failed." if is_late else ""), is_late
+    late = worded(" It is late: {due}; the server's log says what failed.", due=due)
+    return told + (late if is_late else ""), is_late
 
 
 def _file(cookie: str, study_id: int) -> str:

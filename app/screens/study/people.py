@@ -89,9 +89,7 @@ def sentence(listed: Sequence[people_list.PersonLine]) -> str:
     if not listed:
         return worded("Nobody takes part yet.")
     roles = Counter(person.role for person in listed)
-    said = ", ".join(
-        f"{roles[role]} {role}{'s' if roles[role] > 1 else ''}" for role in people_tables.ROLES if roles[role]
-    )
+    said = ", ".join(several(roles[role], role) for role in people_tables.ROLES if roles[role])
     at_work = sum(person.in_work > 0 for person in listed)
     return worded("{said}; {at_work} with an item in hand.", said=said, at_work=at_work or worded("nobody"))
 
@@ -160,7 +158,7 @@ def invite_by_name(whose: Whose) -> None:
     """Names become links, to be copied or mailed."""
     with st.form("invite", border=False), row():
         st.text_area(worded("Names, one a line"), key="new_names", height=96, placeholder="Ada\nBen", width=420)
-        st.selectbox(worded("Role"), people_tables.ROLES, key="new_role", width=180)
+        st.selectbox(worded("Role"), people_tables.ROLES, key="new_role", format_func=worded, width=180)
         st.form_submit_button(worded("Make links"), on_click=_do, args=(whose, _invite_typed))
     if LINKS not in st.session_state:
         return
@@ -198,7 +196,7 @@ def withdraw_open_link(whose: Whose, doors: Sequence[links.OpenLinkLine]) -> Non
 
 
 def _signed_in(whose: Whose, found: Sequence[sign_ins.OpenSignIn]) -> None:
-    rows = [(escape(one.name), one.role, _at(one.since), _at(one.seen_at)) for one in found]
+    rows = [(escape(one.name), worded(one.role), _at(one.since), _at(one.seen_at)) for one in found]
     heads = ("Name", "Role", "Since", "Last seen")
     st.html(
         f'<div class="c-page"><h2>{worded("Signed in now")}</h2>'
@@ -348,7 +346,7 @@ def people_table(listed: Sequence[people_list.PersonLine]) -> str:
     rows = [
         (
             _over(escape(person.name), person.pseudonym),
-            _over(person.role, "" if person.status == "active" else _coloured(person.status)),
+            _over(worded(person.role), "" if person.status == "active" else _coloured(person.status)),
             *(_coloured(getattr(person, name)) for name in gates),
             *(
                 _work(person)

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from annotation.protocol import ANSWERS_OF, Protocol
 from app.screens import report_page
 from app.texts import catalogues
+from plain.wording import worded
 
 Path = tuple[str | int, ...]
 LONG = ("task", "guidance", "study.consent", "criterion.text")
@@ -45,6 +46,15 @@ TASKS = {
     "pointwise_rating": "score reports",
     "probe_label": "check claims against reports",
 }
+CHOICES = {
+    "none": "none", "reference": "reference", "evidence": "evidence", "both": "both", "claim": "claim",
+    "statement": "statement", "fact": "fact", "key point": "key point", "insight": "insight", "document": "document",
+    "requirement": "requirement", "report": "report", "sources": "sources", "show": "show", "caption": "caption",
+    "remove": "remove", "kept": "kept", "spacing": "spacing", "canonical": "canonical", "plain": "plain",
+    "protocol": "protocol", "shuffled": "shuffled", "note": "note", "warn": "warn", "pause": "pause", "undo": "undo",
+    "spell_check": "spell check", "breaks": "breaks", "pace": "pace", "bookmarks": "bookmarks", "notes": "notes",
+    "closed": "closed", "open": "open",
+}  # fmt: skip
 NEW: dict[str, dict[str, Any]] = {
     "criterion": {"id": "criterion_{}", "label": "New question", "text": "What is asked?"},
     "answers.labels": {"id": "answer_{}", "text": "New answer"},
@@ -64,7 +74,7 @@ class Form:
 
     def show(self) -> list[str]:
         """Draw it on three tabs; what is refused and has no field here is returned."""
-        asked, answers, people = st.tabs(["What is asked", "Answers", "People"])
+        asked, answers, people = st.tabs([worded("What is asked"), worded("Answers"), worded("People")])
         with asked:
             self._fields("title", "task", "guidance", "task_type", "language")
             self._list("criterion", "label", ("id", "label", "text", "category", "weight"))
@@ -117,15 +127,15 @@ class Form:
         chosen = min(st.session_state.get(chosen_key) or 0, max(0, len(rows) - 1))
         st.session_state[chosen_key] = chosen if rows else None
         st.selectbox(
-            "Question" if name == "criterion" else "Answer", range(len(rows)), key=chosen_key,
-            format_func=lambda at: f"{at + 1} of {len(rows)}: {rows[at].get(called, '')}",
+            worded("Question" if name == "criterion" else "Answer"), range(len(rows)), key=chosen_key,
+            format_func=lambda at: worded("{n} of {of}: {name}", n=at + 1, of=len(rows), name=rows[at].get(called, "")),
         )  # fmt: skip
         with st.container(horizontal=True, gap="small"):
             act = partial(self._listed, path, chosen_key)
-            self._button("Add", name, act, _added)
-            self._button("Up", name, act, partial(_moved, by=-1), not chosen)
-            self._button("Down", name, act, partial(_moved, by=1), chosen >= len(rows) - 1)
-            self._button("Remove", name, act, _removed, not rows)
+            self._button("Add", worded("Add"), name, act, _added)
+            self._button("Up", worded("Up"), name, act, partial(_moved, by=-1), not chosen)
+            self._button("Down", worded("Down"), name, act, partial(_moved, by=1), chosen >= len(rows) - 1)
+            self._button("Remove", worded("Remove"), name, act, _removed, not rows)
         if rows:
             self._field((*path, chosen, fields[0]))
             for field in fields[1:]:
@@ -133,9 +143,10 @@ class Form:
         self._refused(name)
 
     def _button(
-        self, word: str, name: str, act: Callable[..., None], change: Callable[..., Any], is_off: bool = False
-    ) -> None:
-        st.button(word, key=f"{self._key}/{name}/{word}", on_click=act, args=(change,), disabled=is_off)
+        self, word: str, label: str, name: str, act: Callable[..., None], change: Callable[..., Any],
+        is_off: bool = False,
+    ) -> None:  # fmt: skip
+        st.button(label, key=f"{self._key}/{name}/{word}", on_click=act, args=(change,), disabled=is_off)
 
     def _listed(self, path: Path, chosen_key: str, change: Callable[..., tuple[list[Any], int]]) -> None:
         """Change the list, and choose what it was about."""
@@ -149,7 +160,7 @@ class Form:
         """One widget, of the kind that the protocol's model says, and what is refused of its key."""
         name = ".".join(step for step in path if isinstance(step, str))
         kind, default = _known(path)
-        value, key, label = _at(self._doc, path), f"{self._key}/{'.'.join(map(str, path))}", LABELS[name]
+        value, key, label = _at(self._doc, path), f"{self._key}/{'.'.join(map(str, path))}", worded(LABELS[name])
         options: Sequence[Any] = get_args(kind) if get_origin(kind) is Literal else ()
         options = sorted(catalogues()) if name == "language" else options
         changed: dict[str, Any] = {"key": key, "on_change": self._changed, "args": (path, key)}
@@ -157,11 +168,10 @@ class Form:
         if name == "study.aids":
             aids = get_args(get_args(kind)[0])
             st.session_state[key] = [one for one in value if one in aids]
-            st.multiselect(label, aids, format_func=_worded, **changed)
+            st.multiselect(label, aids, format_func=_choice, **changed)
         elif options:
             st.session_state[key] = value if value in options else None
-            named = TASKS if name == "task_type" else {}
-            st.selectbox(label, options, format_func=lambda one: named.get(one) or _worded(one), **changed)
+            st.selectbox(label, options, format_func=_choice, **changed)
         elif kind is bool:
             st.session_state[key] = value is True
             st.checkbox(label, **changed)
@@ -265,8 +275,9 @@ def _place(path: Path) -> str:
     return "".join(f"[{step + 1}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
 
 
-def _worded(name: Any) -> str:
-    return str(name).replace("_", " ")
+def _choice(name: str) -> str:
+    """What is chosen in words; a language by its tag."""
+    return worded(TASKS[name]) if name in TASKS else worded(CHOICES[name]) if name in CHOICES else name
 
 
 def _added(rows: list[Any], chosen: int, name: str) -> tuple[list[Any], int]:

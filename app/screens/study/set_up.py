@@ -130,8 +130,9 @@ def _moves(principal: Principal, status: str, root: str | None, revealed: bool) 
             if status not in open_and_close.MOVES[target]:
                 continue
             if is_asked:
-                with st.popover(f"{label} …", key=f"set_up_{target}_more"):  # of its own, or the next one stands open
-                    st.caption(told)
+                # a key of its own, or the next one stands open
+                with st.popover(f"{worded(label)} …", key=f"set_up_{target}_more"):
+                    st.caption(worded(told))
                     _move(principal, target, worded("{label} the study", label=worded(label)))
             else:
                 _move(principal, target, worded(label), worded(told))
@@ -150,7 +151,7 @@ def _moves(principal: Principal, status: str, root: str | None, revealed: bool) 
 
 
 def _move(principal: Principal, target: str, label: str, about: str = "") -> None:
-    is_first = label == "Open the study"
+    is_first = label == worded("Open the study")
     if st.button(label, key=f"set_up_{target}", type="primary" if is_first else "secondary", help=about or None):
         _do(principal, target)
 

@@ -25,6 +25,7 @@ from exports.cells import DASH
 from plain.wording import several, worded
 
 TEXT, OWN_TEXT, MADE_OF, LINK = "protocol_text", "protocol_text_own", "protocol_of", "study_link"
+OPENS = {"item": "An item", "first": "What is read before it"}
 CSS = """
 [class*="st-key-study_row_"] { border-top: 1px solid var(--c-line); padding: 8px 0; max-width: 62rem;
   flex-wrap: nowrap; }
@@ -72,8 +73,8 @@ def _line(session: orm.Session, place: Principal) -> tuple[str, str, str]:
     if place.role == "admin" and setting_up.is_setting_up(session, study):
         waits = setting_up.sentence(setting_up.steps(setting_up.set_up_of(session, place)))
     else:
-        waits = f"{study.status}: {progress.handed_in(*progress.label_slots(session, study))}"
-    return study.name, f"{studies.protocol_of(study).title} · {place.role} · {waits}", study.protocol_text
+        waits = f"{worded(study.status)}: {progress.handed_in(*progress.label_slots(session, study))}"
+    return study.name, f"{studies.protocol_of(study).title} · {worded(place.role)} · {waits}", study.protocol_text
 
 
 def _costs(owned: list[Principal]) -> None:
@@ -87,19 +88,23 @@ def _costs(owned: list[Principal]) -> None:
             name, rate, is_simulated = study.name, studies.protocol_of(study).study.pay, study.is_simulated
         if is_simulated:
             continue
-        kept = waiting.computed("active", place, version, doing=f"Adding up active time of {name}")
+        kept = waiting.computed("active", place, version, doing=worded("Adding up active time of {name}", name=name))
         active = sum(kept.value.values()) / 3600 if kept else math.nan
         usd, hours = usd + cost, hours + active
         own = {rate.currency: active * rate.rate} if rate.rate else {}
         pay |= {currency: pay.get(currency, 0.0) + amount for currency, amount in own.items()}
-        beside = f'<small class="c-under">+ {several(unknown, "call")} of unknown cost</small>' if unknown else ""
+        calls = worded("+ {calls} of unknown cost", calls=several(unknown, "call"))
+        beside = f'<small class="c-under">{calls}</small>' if unknown else ""
         rows.append((escape(name), f"{cost:,.2f}{beside}", _hours(active), _pay(own)))
     if not rows:
         return
-    rows.append(("<b>All together</b>", f"<b>{usd:,.2f}</b>", f"<b>{_hours(hours)}</b>", f"<b>{_pay(pay)}</b>"))
+    together = f"<b>{worded('All together')}</b>"
+    rows.append((together, f"<b>{usd:,.2f}</b>", f"<b>{_hours(hours)}</b>", f"<b>{_pay(pay)}</b>"))
     table = look.table("Costs and hours", ("Study", "Judges, USD", "Active hours of people", "Their pay"), rows)
-    foot = "Pay is active hours times the rate of the protocol; what was settled with a platform is on its own list."
-    report_page.section(f'<h2>Costs and hours</h2>{table}<p class="c-soft c-foot">{foot}</p>')
+    foot = worded(
+        "Pay is active hours times the rate of the protocol; what was settled with a platform is on its own list."
+    )
+    report_page.section(f'<h2>{worded("Costs and hours")}</h2>{table}<p class="c-soft c-foot">{foot}</p>')
 
 
 def _hours(hours: float) -> str:
@@ -211,7 +216,7 @@ def edit_protocol(key: str) -> str | None:
             left = protocol_form.Form(key, decoding.read_toml(text), problems).show()
         except ValueError:
             left = [refused]
-        with st.expander("The same as TOML", expanded=text == "" or refused in left):
+        with st.expander(worded("The same as TOML"), expanded=text == "" or refused in left):
             st.text_area(worded("Protocol, as TOML; a change counts once you leave the field"), key=key, height=420)
             st.download_button(
                 worded("Download it"), text, "protocol.toml", "text/plain", key=f"{key}_file", on_click="ignore"
@@ -229,18 +234,17 @@ def edit_protocol(key: str) -> str | None:
 
 def _try_out(key: str, text: str, is_refused: bool) -> None:
     """The annotators' page of this text, or of the last one that could be used."""
-    shown, first = "An item", "What is read before it"
     opens = st.segmented_control(
-        "Their page, with two short reports; try it, nothing is kept", [shown, first], default=shown, required=True,
-        key=f"{key}_opens",
+        worded("Their page, with two short reports; try it, nothing is kept"), [*OPENS], default="item", required=True,
+        key=f"{key}_opens", format_func=lambda one: worded(OPENS[one]),
     )  # fmt: skip
     last = f"{key}_last"
     if not is_refused:
         st.session_state[last] = text
     if last in st.session_state:
         if is_refused:
-            report_page.section('<p class="c-amber">As it was before what is to be mended.</p>')
-        st.iframe(_tried(st.session_state[last], worded("item") if opens == shown else "first"), height=720)
+            report_page.section(f'<p class="c-amber">{worded("As it was before what is to be mended.")}</p>')
+        st.iframe(_tried(st.session_state[last], opens), height=720)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)

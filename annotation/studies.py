@@ -36,11 +36,12 @@ def built_once(build: Callable[[Study], T]) -> Callable[[Study], T]:
     @wraps(build)
     def statement(study: Study) -> T:
         key = study.id, study.protocol_sha256
-        if key not in kept:
+        made = kept.get(key)
+        if made is None:
             if len(kept) >= BUILT:
                 kept.clear()
-            kept[key] = build(study)
-        return kept[key]
+            kept[key] = made = build(study)
+        return made
 
     return statement
 

@@ -286,7 +286,7 @@ def as_plan(curve: Curve) -> str:
     items = LABELS / CRITERIA
     texts, sent = items / EACH / 2 * REPORT_KB * 2 / 1e6, items * NEXT_KB / 1e6 + PEOPLE * LOADS * FIRST_MB / 1e3
     database = max(4, math.ceil(cores["Postgres"] / FULL))
-    usd = processes * USD["core"] + database * USD["core of Postgres"] + (stored + texts) * USD["GB kept"]
+    usd = processes * USD["core"] + database * USD["core of Postgres"] * 2 + (stored + texts) * USD["GB kept"]
     rows = {
         "labels a second at the peak": f"{PEOPLE:,} x {SHARE:.0%} at once / {EVERY_S:.0f} s = {rate:,.0f}",
         "processors of the app": f"{rate:,.0f} x {1e3 * cores['app'] / rate:.1f} ms = {cores['app']:.1f}, and "
@@ -294,15 +294,16 @@ def as_plan(curve: Curve) -> str:
         "processes": f"({cores['app']:.1f} + {coming:.1f}) / {FULL:.0%} in use = {processes}, a core each",
         "memory of the app": f"{at_once:,.0f} open pages x {curve.page_mb:.1f} MB + {processes} x 250 MB = "
         f"{(at_once * curve.page_mb + processes * 250) / 1e3:.0f} GB",
-        "processors of Postgres": f"{rate:,.0f} x {1e3 * cores['Postgres'] / rate:.1f} ms = {cores['Postgres']:.1f}",
+        "processors of Postgres": f"{rate:,.0f} x {1e3 * cores['Postgres'] / rate:.1f} ms = {cores['Postgres']:.1f}; "
+        f"{database} are paid for, which keep its memory, and a standby as many again",
         "writes to its journal": f"{rate:,.0f} a second, one for each acknowledged label",
         "connections": f"{processes} x 40 at most = {processes * 40}",
         "labels on disk": f"{LABELS:,} x {curve.stored_kb:.2f} kB, indices and events included = {stored:,.0f} GB",
         "texts on disk": f"{LABELS:,} / {CRITERIA} questions / {EACH} people / 2 pairs a report x "
-        f"{REPORT_KB} kB, kept as imported and as shown = {texts:,.0f} GB",
+        f"2 x {REPORT_KB} kB, as imported and as shown = {texts:,.0f} GB",
         "sent": f"{items:,.0f} pairs x {NEXT_KB} kB + {PEOPLE:,} people x {LOADS} first loads x {FIRST_MB} MB = "
         f"{sent:,.0f} GB, {sent * USD['GB sent']:,.0f} USD once",
-        "USD a month": f"{processes} x {USD['core']} + {database} x {USD['core of Postgres']} + {stored + texts:,.0f} "
+        "USD a month": f"{processes} x {USD['core']} + 2 x {database} x {USD['core of Postgres']} + {stored + texts:,.0f} "
         f"GB x {USD['GB kept']} = {usd:,.0f}",
     }
     return "| | |\n| :--- | :--- |\n" + "".join(f"| {what} | {told} |\n" for what, told in rows.items())

@@ -239,11 +239,23 @@ NUMBER = re.compile(r"\d+ (page )?[-–— ]*#( (of|/) #)?[-–— ]*", re.IGNOR
 def _running(pages: Sequence[Sequence[Line]], heights: Sequence[float]) -> set[tuple[int, str]]:
     """(page, spelled line) of running titles: in the margins of three pages, or of both of two; numbers differ."""
     margins = [_within(lines, MARGIN * height, height) for lines, height in zip(pages, heights, strict=True)]
-    feet = [_within(lines, FOOT * height, height) for lines, height in zip(pages, heights, strict=True)]
+    feet = [_within(_outermost(lines), FOOT * height, height) for lines, height in zip(pages, heights, strict=True)]
     on = Counter(spelled for margin in margins for spelled in margin)
     often = {spelled for spelled, count in on.items() if count >= min(3, max(2, len(pages)))}
-    numbers = {(page, spelled) for page, foot in enumerate(feet) for spelled in foot if NUMBER.fullmatch(spelled)}
+    counted = Counter(spelled for foot in feet for spelled in foot)
+    numbers = {
+        (page, spelled)
+        for page, (margin, foot) in enumerate(zip(margins, feet, strict=True))
+        for spelled in margin | {one for one in foot if counted[one] >= min(2, len(pages))}
+        if NUMBER.fullmatch(spelled)
+    }
     return numbers | {(page, spelled) for page, margin in enumerate(margins) for spelled in margin & often}
+
+
+def _outermost(lines: Sequence[Line]) -> list[Line]:
+    """The first and the last line of a page, where nothing is beside it: a table's last number has its row."""
+    ends = (min(lines, key=lambda one: one.top), max(lines, key=lambda one: one.bottom)) if lines else ()
+    return [end for end in ends if sum(one.top < end.bottom and end.top < one.bottom for one in lines) == 1]
 
 
 def _within(lines: Sequence[Line], reach: float, height: float) -> set[str]:

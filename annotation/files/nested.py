@@ -139,7 +139,8 @@ def flat_table(
         flat = [one for row in flat for one in _stacked(row, named, people)]
         told = (*told, f"a row for each of {name!r}, and for each answer in {', '.join(people)}")
     elif len(answers) == 1:
-        unnamed = RATER not in _renamed(flat, answers[0], telling).values()
+        keys = {key for row in flat if _is_records(row.get(answers[0])) for one in row[answers[0]] for key in one}
+        unnamed = PLACE not in keys and RATER not in _renamed(flat, answers[0], telling).values()
         flat = [one for row in flat for one in _unfolded(row, answers[0], unnamed)]
         told = (*told, f"a row for each of {answers[0]!r}")
     elif answers:

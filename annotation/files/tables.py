@@ -108,7 +108,7 @@ def read_table(path: Path, asked: Form = AS_FOUND, wants: Wants = ALL) -> Table:
         raise AnnotationError("no_file", f"{path}: {error.strerror}; give the path of a labels file") from None
     if is_blank:
         raise AnnotationError("bad_file", f"{path}: the file is empty; give it a header and at least one label")
-    if start.startswith(GZIP) and path.suffix == ".gz":
+    if start.startswith(GZIP) and path.suffix.lower() == ".gz":
         return _read_packed(path, asked, wants)
     table = _read_file(path, start, asked, wants)
     frame, sign = with_points(table.frame, str(path), asked.decimal)
@@ -123,7 +123,7 @@ def read_table(path: Path, asked: Form = AS_FOUND, wants: Wants = ALL) -> Table:
 def _read_packed(path: Path, asked: Form, wants: Wants) -> Table:
     """The table in a file that gzip packed, read under its name without `.gz`."""
     with tempfile.TemporaryDirectory() as folder:
-        unpacked = Path(folder) / path.name.removesuffix(".gz")
+        unpacked = Path(folder) / path.stem
         try:
             with gzip.open(path) as packed, unpacked.open("wb") as file:
                 while block := packed.read(arrow_tables.BLOCK):

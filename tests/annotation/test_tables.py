@@ -138,6 +138,9 @@ def test_answers_of_nobody_by_name_have_their_place_in_the_list(tmp_path: Path) 
     table = read_table(path, wants=Wants(telling={"score"}))
     assert table.frame["individual.place"].tolist() == ["1", "2"]
     assert table.frame["individual.score"].tolist() == ["2", "-1"]
+    record["individual"][0]["place"] = "London"  # type: ignore[index]  # a key of their own is theirs
+    path.write_text(json.dumps(record))
+    assert read_table(path, wants=Wants(telling={"score"})).frame["individual.place"].tolist() == ["London", ""]
 
 
 def test_sheets_and_files_of_one_head_are_one_table(tmp_path: Path) -> None:

@@ -125,6 +125,19 @@ def test_running_titles_and_page_numbers_go_and_a_sentence_goes_on_over_the_page
     assert text == f"{WORDS}\n\n{WORDS}\n\n{WORDS[:-1]} and the sun pulls too."
 
 
+def test_a_number_near_the_text_is_a_pages_only_where_it_is_alone_at_the_end_of_several() -> None:
+    table = [
+        (72.0 + 150 * n, 700.0 + 20 * at, 10.0, "plain", cell)
+        for at, row in enumerate((("Place", "Height"), ("Fundy", "16"), ("Ems", "13")))
+        for n, cell in enumerate(row)
+    ]
+    text, _ = read(*[[*running(WORDS, 72, 100, 60), *table]] * 2)
+    assert (text.count("16"), text.count("13")) == (2, 2)
+    numbered = [[*running(WORDS, 72, 100, 60), (290, 745, 9, "plain", str(page))] for page in (1, 2)]
+    assert read(*numbered)[0] == f"{WORDS}\n\n{WORDS}"
+    assert read(numbered[0], [(72, 100, 10, "plain", "The end.")])[0] == f"{WORDS}\n\n1\n\nThe end.", "of one page"
+
+
 def test_pictures_without_words_and_pages_without_text_are_told() -> None:
     words = [(72.0, 80.0, 10.0, "plain", "Some words.")]
     assert read(words, [], picture=True)[1] == ("2 figures without words", "1 page without text")

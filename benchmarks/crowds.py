@@ -303,8 +303,8 @@ def as_plan(curve: Curve) -> str:
         f"2 x {REPORT_KB} kB, as imported and as shown = {texts:,.0f} GB",
         "sent": f"{items:,.0f} pairs x {NEXT_KB} kB + {PEOPLE:,} people x {LOADS} first loads x {FIRST_MB} MB = "
         f"{sent:,.0f} GB, {sent * USD['GB sent']:,.0f} USD once",
-        "USD a month": f"{processes} x {USD['core']} + 2 x {database} x {USD['core of Postgres']} + {stored + texts:,.0f} "
-        f"GB x {USD['GB kept']} = {usd:,.0f}",
+        "USD a month": f"{processes} x {USD['core']} + 2 x {database} x {USD['core of Postgres']} + "
+        f"{stored + texts:,.0f} GB x {USD['GB kept']} = {usd:,.0f}",
     }
     return "| | |\n| :--- | :--- |\n" + "".join(f"| {what} | {told} |\n" for what, told in rows.items())
 

@@ -5,6 +5,7 @@ The tree is JSON as `pandoc -t json` writes it: every element is `{"t": NAME, "c
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 Element = dict[str, Any]
@@ -13,6 +14,8 @@ NO_ATTRIBUTES: list[Any] = ["", [], []]
 # Second copies of what is beside them, for other readers: KaTeX's drawing of a formula, its preview in MathJax
 COPIES = {"katex-html", "MathJax_Preview", "MJX_Assistive_MathML", "mjx-assistive-mml"}
 NUMBER = re.compile(r"[\[(]?\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\])]?")  # what a mark that leads to a source says
+ENTRY, ADDRESS = re.compile(r"\[\d{1,3}\]"), re.compile(r"https?://\S+")
+LIST_HEAD = re.compile(r"(?:[^.!?\n]{0,60}[:：\]])?")  # what may be before the first source in its paragraph
 BRACKET = re.compile(r"([\[\]])")
 WORD = re.compile(r"[\w+#.-]{1,30}")
 FIGURE = "figure{}.png"  # the address of an image, by its number: its own could name whoever made it
@@ -70,11 +73,13 @@ class PlainTree:
     # --- blocks
 
     def paragraph(self, content: Any) -> Iterator[Element]:
-        if line := self.inlines(content):
+        if line := self.inlines(_unjoined(content)):
             yield element("Para", line)
 
     def header(self, content: Any) -> Iterator[Element]:
-        if line := self.inlines(content[2]):
+        if (lines := _unjoined(content[2])) != content[2]:  # of a list above `---`, Markdown makes a heading
+            yield from self.paragraph(lines)
+        elif line := self.inlines(content[2]):
             yield element("Header", [content[0], NO_ATTRIBUTES, _in_one_line(line)])
 
     def wrapper(self, content: Any) -> Iterator[Element]:
@@ -268,6 +273,32 @@ def _told(value: Element | None) -> Iterator[list[Element]]:
             yield from _told(one)
     elif value["t"] in ("MetaInlines", "MetaBlocks"):
         yield value["c"]
+
+
+def _unjoined(content: Sequence[Element]) -> list[Element]:
+    """A paragraph; of sources that were lines of their own, `[1] … [2] …` or each to its address, lines again."""
+    if not content:
+        return []
+    blanks = [at for at, one in enumerate(content) if one["t"] in ("Space", "SoftBreak") and at + 1 < len(content)]
+    begins = [at for at in (-1, *blanks) if content[at + 1]["t"] == "Str" and ENTRY.fullmatch(content[at + 1]["c"])]
+    numbers = [int(content[at + 1]["c"][1:-1]) for at in begins]
+    is_list = len(begins) > 1 and numbers == [*range(numbers[0], numbers[0] + len(numbers))]
+    cuts = [at for at in begins if at >= 0]
+    parts = [content[begin + 1 : end] for begin, end in pairwise((*begins, len(content)))]
+    if not (is_list and LIST_HEAD.fullmatch(text_of(content[: begins[0] + 1]).strip()) and all(map(_addresses, parts))):
+        cuts = [at for at in blanks if _is_address(content[at - 1]) and not text_of(content[at + 1])[:1].islower()]
+        if len(cuts) < 2 or not _is_address(content[-1]) or _addresses(content) > len(cuts) + 1:
+            return [*content]
+    wanted = {*cuts}
+    return [element("LineBreak") if at in wanted else one for at, one in enumerate(content)]
+
+
+def _addresses(content: Sequence[Element]) -> int:
+    return sum("://" in text_of(one) or one["t"] == "Link" for one in content)
+
+
+def _is_address(one: Element) -> bool:
+    return bool(ADDRESS.fullmatch(text_of(one)))
 
 
 def _in_one_line(line: Iterable[Element]) -> list[Element]:

@@ -25,6 +25,8 @@ CAPTION = re.compile(  # in the languages of `source_lists.reference_headings`
     re.IGNORECASE,
 )
 HYPHEN = re.compile(r"[^\W\d_][-\u00ad\u2010]$")
+CUT_ADDRESS = re.compile(r"(?:https?://|www\.)\S*[/_=&?%#+~-]$")
+ON = re.compile(r"[\w.~%+]*[/_=&?%#-]\w")  # what no word of a sentence has within it, but for a hyphen
 MANY = 0.08  # of all lines: a program that sets text breaks words so often, others at their own hyphens alone
 CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 
@@ -170,9 +172,11 @@ class _Look:
         words: list[tuple[str, pdf_pieces.Word, bool]] = []  # its text, itself, and whether a blank is before it
         for number, line in enumerate(group):
             for at, word in enumerate(line.words):
+                is_cut = bool(at == 0 and number and _is_cut_address(words, word.text))
                 if number or at >= skipped:
-                    words.append((word.text, word, _is_apart(words[-1] if words else None, word, at == 0)))
-                if at == 0 and number and len(words) > 1 and _is_broken(words[-2][0], word.text):
+                    is_apart = not is_cut and _is_apart(words[-1] if words else None, word, at == 0)
+                    words.append((word.text, word, is_apart))
+                if at == 0 and number and not is_cut and len(words) > 1 and _is_broken(words[-2][0], word.text):
                     before = words[-2]
                     words[-2] = (self._unbroken(before[0], word.text), *before[1:])
                     words[-1] = (word.text, word, False)
@@ -193,6 +197,12 @@ def _is_numbered(mark: str) -> bool:
 
 def _is_broken(last: str, first: str) -> bool:
     return bool(HYPHEN.search(last)) and first[:1].islower()
+
+
+def _is_cut_address(words: Sequence[tuple[str, pdf_pieces.Word, bool]], first: str) -> bool:
+    """Whether an address at a line's end, maybe begun on a line before, goes on with the first word of the next."""
+    begun = next((n for n in range(len(words) - 1, -1, -1) if words[n][2]), 0)
+    return bool(CUT_ADDRESS.search("".join(text for text, _, _ in words[begun:])) and ON.match(first))
 
 
 def _is_apart(before: tuple[str, pdf_pieces.Word, bool] | None, word: pdf_pieces.Word, begins_line: bool) -> bool:

@@ -151,6 +151,7 @@ def test_of_an_open_document_formulas_alone_are_lost_and_that_is_said() -> None:
     made = read_document(written(".odt"), ".odt", "x")
     assert made.lost == ("1 formula or chart that could not be read",)
     assert re.findall(r"\w+", shown(made.text)) == re.findall(r"\w+", shown(MARKDOWN).replace("$h_1 < h_2$ ", ""))
+    assert read_document(written(".odt", "$x$"), ".odt", "x").text.strip() == ""
 
 
 def test_words_own_marks_go_and_what_it_shows_before_the_text_stays() -> None:
@@ -185,6 +186,9 @@ def test_words_own_marks_go_and_what_it_shows_before_the_text_stays() -> None:
         ),
         ("<dl><dt>a</dt><dd>b</dd></dl><blockquote>c</blockquote><hr>", "**a**\n\nb\n\n> c\n\n---"),
         ('<figure><img src="atlas.png" alt="x"><figcaption>x</figcaption></figure>', "![x](figure1.png)"),
+        ("<p>Sources: [7] http://a.org - Tides [8] <a href='http://b.org'>Moon</a></p>", "Sources:\n[7] http://a.org - Tides\n[8] [Moon](http://b.org)"),
+        ("<h2>Watch, <em>Tides</em>. http://a.org\nSea. http://b.org C. http://c.org</h2>", "Watch, *Tides*. http://a.org\nSea. http://b.org\nC. http://c.org"),
+        ("<p>It is [1] (http://a.org), not [2] (http://b.org).</p><p>At http://a.org or http://b.org Or http://c.org</p>", "It is [1] (http://a.org), not [2] (http://b.org).\n\nAt http://a.org or http://b.org Or http://c.org"),
     ],
 )  # fmt: skip
 def test_html_becomes_what_an_agent_would_have_written(html: str, markdown: str) -> None:

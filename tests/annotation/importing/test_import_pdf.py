@@ -79,6 +79,8 @@ def test_a_link_ends_within_a_word_and_an_address_over_lines_is_whole() -> None:
     text, _ = read(page, links=links)
     assert text == f"It rises ([Newton](https://example.org/n)). Tides {address}."
     assert strip_citations(f"{text}\n").text == "It rises. Tides.\n"
+    page[1:] = running("Tides https://example.org/the- long-and-ever-winding-way/ moon/7 times.", 72, 93, 30)
+    assert read(page)[0] == "It rises (Newton). Tides https://example.org/the-long-and-ever-winding-way/moon/7 times."
 
 
 def test_columns_are_read_one_after_the_other_and_that_it_was_a_guess_is_told() -> None:

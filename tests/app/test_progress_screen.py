@@ -68,6 +68,9 @@ def test_it_says_how_far_the_study_is_who_needs_a_second_look_and_why(engine_her
     assert "&lt;img src=x" in words
     assert EVIL not in words
     assert "1 remark waits for an answer" in words
+    figures = "Share of equal answers of two annotators"  # kept for all who may see them, for each language
+    assert figures in words
+    assert figures not in "".join(html_of(page(engine_here, planted, "progress", "zh_CN")))
 
 
 def test_how_far_it_is_stands_before_what_takes_longer_is_counted(

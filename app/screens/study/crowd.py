@@ -23,6 +23,9 @@ from plain.wording import worded
 LINK = "crowd_link"  # (platform, address) made just now: it can be shown only once
 FOUND = "crowd_found"  # (platform, submissions, reward, number of the one it replaces, settlement)
 NO_PLATFORM = "any other"
+ENDED = {
+    "completed": "completed", "screened_out": "screened out", "no_consent": "no consent", "full": "full",
+}  # fmt: skip
 ENDS = {
     "completed": "Who is done", "screened_out": "Who did not pass the training", "no_consent": "Who does not agree",
     "full": "Who finds nothing left",
@@ -72,13 +75,13 @@ def sentence(came: Sequence[settling.CrowdPerson]) -> str:
     if not came:
         return worded("Nobody has come from a crowd platform yet.")
     counts = Counter(map(ended, came))
-    told = ", ".join(f"{n} {end}" for end, n in counts.most_common())
+    told = worded(", ").join(f"{n} {end}" for end, n in counts.most_common())
     return worded("{came} came from a crowd platform: {told}.", came=len(came), told=told)
 
 
 def ended(one: settling.CrowdPerson) -> str:
     """How somebody's visit ended, in words."""
-    return (one.end or worded("not at an end")).replace("_", " ")
+    return worded(ENDED[one.end]) if one.end else worded("not at an end")
 
 
 def links_table(doors: Sequence[links.OpenLinkLine]) -> str:
@@ -124,8 +127,8 @@ def earlier_table(earlier: Sequence[settling.Settled], currency: str) -> str:
     heads = ("Settlement", "When", "State", "Approved", worded("Reward, {currency}", currency=currency), "Bonuses")
     rows = [
         (
-            f"{one.number}", look.local_time(one.at), "replaced" if one.is_void else "counts", f"{one.approved}",
-            escape(one.reward), f"{one.bonus:.2f}",
+            f"{one.number}", look.local_time(one.at), worded("replaced" if one.is_void else "counts"),
+            f"{one.approved}", escape(one.reward), f"{one.bonus:.2f}",
         )
         for one in earlier
     ]  # fmt: skip
@@ -145,12 +148,13 @@ def _make_link(whose: people.Whose) -> None:
     back = {}
     if name and platforms.platform_named(name).hosts:
         given = worded("Code") if platforms.platform_named(name).address else worded("Address")
-        report_page.section(
-            f'<p class="c-soft">{given} that {name} wants each of them back with; without one they read a code of '
-            "their own, to be typed in there.</p>"
-        )
+        wanted = worded(
+            "{given} that {name} wants each of them back with; without one they read a code of their own, to be typed "
+            "in there.", given=given, name=name,
+        )  # fmt: skip
+        report_page.section(f'<p class="c-soft">{wanted}</p>')
         with people.row():
-            back = {end: st.text_input(told, key=f"crowd_{end}", width=230) for end, told in ENDS.items()}
+            back = {end: st.text_input(worded(ENDS[end]), key=f"crowd_{end}", width=230) for end in ENDS}
     if st.button(worded("Make the link"), key="people_open_link"):
         try:
             with connect.transaction(database()) as session:

@@ -89,7 +89,7 @@ def sentence(listed: Sequence[people_list.PersonLine]) -> str:
     if not listed:
         return worded("Nobody takes part yet.")
     roles = Counter(person.role for person in listed)
-    said = ", ".join(several(roles[role], role) for role in people_tables.ROLES if roles[role])
+    said = worded(", ").join(several(roles[role], role) for role in people_tables.ROLES if roles[role])
     at_work = sum(person.in_work > 0 for person in listed)
     return worded("{said}; {at_work} with an item in hand.", said=said, at_work=at_work or worded("nobody"))
 
@@ -204,7 +204,7 @@ def _signed_in(whose: Whose, found: Sequence[sign_ins.OpenSignIn]) -> None:
     )
     by_id = {one.id: worded("{name}, since {at}", name=one.name, at=_at(one.since)) for one in found}
     with row():
-        chosen = st.selectbox(worded("Browser"), list(by_id), format_func=by_id.__getitem__, key="signed_in", width=300)
+        chosen = st.selectbox(worded("Browser"), list(by_id), format_func=by_id.__getitem__, key="signed_in", width=340)
         _button("Sign it out", whose, sign_ins.end_sign_in, chosen, key="end_sign_in")
 
 
@@ -226,7 +226,7 @@ def _pay(whose: Whose, pay: protocol.Pay) -> None:
         + worded(
             "{rate}. Training and repeated items count, and the amount is rounded once, to two places. {keep_apart}.",
             rate=escape(rate),
-            keep_apart=escape(KEEP_APART.capitalize()),
+            keep_apart=escape(worded(KEEP_APART).capitalize()),
         )
         + "</p></div>"
     )

@@ -25,12 +25,13 @@ from app.settings import database
 from calibration.errors import CalibrationError
 from db import connect, tables
 from exports.plots.study_figures import agreement_steps, annotators_at_work, speed_by_agreement
-from plain.wording import worded, worded_of
+from plain.wording import spoken, worded, worded_of
 
 EVERY = 30  # seconds between two looks
 NEW = "progress_is_new"  # the page was opened; not: its numbers moved
 AIMS = {"±3 points": 0.03, "±5 points": 0.05, "±10 points": 0.1}
 FLAGS = {"broken_text": "the text is broken", "reveals_author": "the text reveals who wrote it", "other": "other"}
+KINDS = {"flag": "flag", "comment": "comment", "skip": "skip"}  # of a remark, in words
 
 
 def show(principal: Principal, cookie: str) -> None:
@@ -135,7 +136,7 @@ def _agreement(measured: StudyQuality, study_id: int, version: Version) -> None:
         format_func=worded,
     )
     half_width = AIMS[aim or "±5 points"]
-    steps = _steps(study_id, version, half_width, measured)
+    steps = _steps(study_id, version, spoken(), half_width, measured)
     beside = progress_parts.side_by_side(steps, progress_parts.agreement_html(measured))
     section(f"<p>{escape(more_pairs(measured, half_width))}</p>{beside}")
 
@@ -148,7 +149,7 @@ def _next_batch(principal: Principal, version: Version) -> None:
 
 
 def _people(measured: StudyQuality, study_id: int, version: Version) -> None:
-    figures = progress_parts.side_by_side(*_figures(study_id, version, measured))
+    figures = progress_parts.side_by_side(*_figures(study_id, version, spoken(), measured))
     section(f"<h2>{worded('Each annotator beside the others')}</h2>{figures}")
     shown = paged(
         measured.annotators,
@@ -236,7 +237,7 @@ def remark_html(remark: Remark) -> str:
     )
     return (
         f'<div class="d-remark"><p class="c-soft">{remark.at:%Y-%m-%d %H:%M} · {escape(remark.rater)} · '
-        f"{escape(remark.item)} · {escape(remark.kind + about)}{state}</p>"
+        f"{escape(remark.item)} · {escape(worded(KINDS[remark.kind]) + about)}{state}</p>"
         f"<p>{escape(remark.text) or '–'}</p>{replies}</div>"
     )
 
@@ -247,14 +248,14 @@ def _imported(study_id: int, version: Version, _session: Session) -> dict[str, I
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
-def _figures(study_id: int, version: Version, _found: StudyQuality) -> tuple[str, str]:
-    """Cached by study and state of its labels, for all who may see it."""
+def _figures(study_id: int, version: Version, language: str, _found: StudyQuality) -> tuple[str, str]:
+    """Cached by study, state of its labels and language, for all who may see it."""
     at_work, speed = annotators_at_work(_found.annotators), speed_by_agreement(_found.annotators)
     return plot_html(at_work, of_work(_found.annotators)), plot_html(speed, of_speed(_found.annotators))
 
 
 @st.cache_data(max_entries=24, show_spinner=False)
-def _steps(study_id: int, version: Version, half_width: float, _found: StudyQuality) -> str:
+def _steps(study_id: int, version: Version, language: str, half_width: float, _found: StudyQuality) -> str:
     figure = agreement_steps(_found.agreement, half_width, _found.cluster)
     few = (
         '<p class="c-soft">'

@@ -78,7 +78,7 @@ def strip_html(parts: Sequence[Part]) -> str:
     )
     key = "".join(
         f'<span><i class="d-{name}"></i>{words}</span>'
-        for name, words in (("done", worded("handed in")), ("taken", worded("in work")), ("open", "open"))
+        for name, words in (("done", worded("handed in")), ("taken", worded("in work")), ("open", worded("open")))
     )
     strip = f'<div class="d-strip" role="img" aria-label="{told}">{columns}</div>'
     return f'<p class="c-soft">{told}.</p>{strip}<p class="d-key">{key}</p>'
@@ -115,10 +115,10 @@ def people_html(annotators: Sequence[AnnotatorQuality]) -> str:
         for place, annotator in enumerate(annotators)
     ]
     reasons = {head: ", ".join(sorted({*map(_why_unknown, cells)} - {""})) for head, cells in columns.items()}
-    notes = [f"{head}: {reasons[head]}." for head in known if reasons[head]]
+    notes = [f"{worded(head)}: {reasons[head]}." for head in known if reasons[head]]
     absent = {reasons[head]: [other for other in columns if other not in known and reasons[other] == reasons[head]]
               for head in columns if head not in known}  # fmt: skip
-    told = "; ".join(f"{', '.join(heads)} ({reason})" for reason, heads in absent.items())
+    told = "; ".join(f"{worded(', ').join(map(worded, heads))} ({reason})" for reason, heads in absent.items())
     notes += [worded("Left out, for nobody here has it: {told}.", told=told)] * bool(told)
     notes += [worded("Severity: own scores minus the others' on the same questions, 0 to 1 of the scale.")] * bool(
         severities
@@ -163,13 +163,14 @@ def parts_html(name: str, parts: Sequence[Part]) -> str:
 def _bar(rater: RaterProgress, of: int, most: int) -> str:
     wide = max(1, of, rater.submitted + rater.in_work)
     done, taken = (f"{100 * count / wide:.4g}%" for count in (rater.submitted, rater.in_work))
-    state = f" · {rater.status}" if rater.status != "active" else ""
+    state = f" · {worded(rater.status)}" if rater.status != "active" else ""
     work = worded(" · {in_work} in work", in_work=rater.in_work) if rater.in_work else ""
     goal = worded(" of {of}", of=of) if rater.quota is not None else ""
+    done_so_far = worded("{submitted}{goal} handed in", submitted=rater.submitted, goal=goal)
     return (
         f'<span>{escape(rater.rater)}</span><span class="d-track" style="width: {100 * wide / most:.4g}%">'
         f'<i class="d-done" style="width: {done}"></i><i class="d-taken" style="width: {taken}"></i></span>'
-        f"<small>{rater.submitted}{goal} handed in{work}{escape(state)}</small>"
+        f"<small>{done_so_far}{work}{escape(state)}</small>"
     )
 
 

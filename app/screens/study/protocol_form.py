@@ -23,7 +23,7 @@ LONG = ("task", "guidance", "study.consent", "criterion.text")
 LABELS = {
     "title": "Title, which annotators see", "task": "What is asked of them",
     "guidance": "Instructions, in Markdown", "language": "Language of their pages", "task_type": "What they do",
-    "criterion.id": "Id, as exports have it", "criterion.label": "Name", "criterion.text": "Question",
+    "criterion.id": "Id, as exports have it", "criterion.label": "Name, as people see it", "criterion.text": "Question",
     "criterion.category": "Group", "criterion.weight": "Weight",
     "answers.allow_tie": "A tie may be answered", "answers.allow_not_applicable": "“Not applicable” may be answered",
     "answers.confidence": "Ask how sure they are, 1 to 5", "answers.scale.min": "Lowest score",

@@ -93,7 +93,7 @@ DOUBT = (
     ", and no interval is known.",
 )
 LACKING = "no label has exactly one report of the family {family}", "{lacks!t}"
-WITHOUT_VALUE = tuple(f"Cannot tell: {one}." for one in LACKING)
+WITHOUT_VALUE = "Cannot tell: no label has exactly one report of the family {family}.", "Cannot tell: {lacks!t}."
 HABIT_LIMITS = {"repeats": "at most {limit:.1f} %"}
 HABIT_LIMIT = "within ±{limit:.1f} points"
 LACKS = {

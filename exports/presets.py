@@ -95,7 +95,9 @@ def dr3_eval_table(verdicts: pd.DataFrame, report: CalibrationReport) -> Table:
     """One row per judge, then people by one construction, or two where there are three. Raises `wrong_task`."""
     refuse_other_kinds("dr3_eval", report, "rating", "correlations of scores of single reports")
     own = own_statistics(report)
-    rows = [_dr3_judge(agreement, own) for agreement in total_scores.total_agreement(verdicts, report.settings)]
+    rows = [
+        _dr3_judge(agreement, own, verdicts) for agreement in total_scores.total_agreement(verdicts, report.settings)
+    ]
     rows.append(_dr3_people(TWO_BY_TWO, inter_human.score_correlations_of_people(verdicts, report.settings, "pairs")))
     several = len(report.labels.annotators) > 2
     if several:
@@ -122,8 +124,10 @@ def dr3_eval_table(verdicts: pd.DataFrame, report: CalibrationReport) -> Table:
     return Table("preset_dr3_eval", "Judges in the form of DR3-Eval, Table 4", columns, cells, notes)
 
 
-def _dr3_judge(agreement: total_scores.TotalAgreement, own: Mapping[tuple[str, str], Estimate]) -> tuple[Cell, ...]:
-    cost = own.get((agreement.judge, "cost_per_item"))
+def _dr3_judge(
+    agreement: total_scores.TotalAgreement, own: Mapping[tuple[str, str], Estimate], verdicts: pd.DataFrame
+) -> tuple[Cell, ...]:
+    cost = _of_a_report(own.get((agreement.judge, "cost_per_item")), verdicts, agreement.judge, "")
     measured = agreement.pearson, agreement.spearman, agreement.ordered, agreement.ordered_without_ties
     return (agreement.judge, *measured, cost, agreement.run_sd, agreement.pearson.n, agreement.pearson.clusters)
 
@@ -186,15 +190,17 @@ def _race_reading(verdicts: pd.DataFrame, report: CalibrationReport, in_views: s
 
 
 def _of_a_report(cost: Estimate | None, verdicts: pd.DataFrame, judge: str, reference: str) -> Estimate | None:
-    """What it costs to judge one compared report: every order of its view, and the half of a call that is on the
-    reference beside it."""
+    """What a judge's total of one report costs: every run, of which it is the mean, every order of its view, and the
+    half of a call that is on the reference beside it."""
     own = verdicts[verdicts["rater_id"] == judge]
-    passes = int(own.groupby(["item_id", "criterion", "run"], dropna=False).size().max()) if "run" in own else 1
-    times = passes * (2 if reference else 1)
+    runs = max(1, int(own["run"].nunique())) if "run" in own else 1
+    orders = int(own.groupby(["item_id", "criterion", "run"], dropna=False).size().max()) if "run" in own else 1
+    times = runs * orders * (2 if reference else 1)
     if cost is None or times < 2:
         return cost
     value, low, high = (times * one for one in (cost.value, cost.low, cost.high))
-    notes = [f"{passes} orders of each view"] * (passes > 1) + ["with the reference beside it"] * bool(reference)
+    notes = [f"{runs} runs, of which it is the mean"] * (runs > 1) + [f"{orders} orders of each view"] * (orders > 1)
+    notes += ["with the reference beside it"] * bool(reference)
     return replace(cost, value=value, low=low, high=high, remarks=remarks_of(cost.remarks, notes))
 
 

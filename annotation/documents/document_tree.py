@@ -287,7 +287,7 @@ def _unjoined(content: Sequence[Element]) -> list[Element]:
     parts = [content[begin + 1 : end] for begin, end in pairwise((*begins, len(content)))]
     if not (is_list and LIST_HEAD.fullmatch(text_of(content[: begins[0] + 1]).strip()) and all(map(_addresses, parts))):
         cuts = [at for at in blanks if _is_address(content[at - 1]) and not text_of(content[at + 1])[:1].islower()]
-        if len(cuts) < 2 or not _is_address(content[-1]) or _addresses(content) > len(cuts) + 1:
+        if len(cuts) < 3 - _is_address(content[-1]) or _addresses(content) > len(cuts) + 1:
             return [*content]
     wanted = {*cuts}
     return [element("LineBreak") if at in wanted else one for at, one in enumerate(content)]

@@ -250,17 +250,22 @@ PARTS: Mapping[str, tuple[str, Clause]] = {
 
 
 def warning_text(code: str, facts: Mapping[str, Any]) -> str:
-    """The sentence of a warning; raises KeyError for a code that has none."""
-    return told(SENTENCES[code], facts)
+    """The sentence of a warning; raises KeyError for a code that has none, and where it lacks a fact that it needs."""
+    text = told(SENTENCES[code], facts)
+    if not text:
+        raise KeyError(f"{code}: its sentence cannot be told from {sorted(facts)}")
+    return text
 
 
 def told(clause: Clause, facts: Mapping[str, Any]) -> str:
-    """None and nan are facts that are not known."""
+    """None and nan are facts that are not known; "" where the clause, or the first of a list, names one of these."""
     if isinstance(clause, str):
         known = all(facts.get(name) is not None and facts[name] == facts[name] for name in named_in(clause))
         return _FACTS.vformat(wording.worded(clause), (), facts) if known else ""
-    parts = (told(one, facts) for one in clause)
-    return "".join(parts) if isinstance(clause, list) else next(filter(None, parts), "")
+    if isinstance(clause, tuple):
+        return next(filter(None, (told(one, facts) for one in clause)), "")
+    first, *more = (told(one, facts) for one in clause)
+    return first and "".join([first, *more])
 
 
 def named_in(clause: str) -> set[str]:

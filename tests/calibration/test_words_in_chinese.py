@@ -75,6 +75,12 @@ SAID = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("code", ["aligned", "not_shown_equal", "panel_sensitive"])  # a sentence, a list, a choice
+def test_a_warning_that_lacks_facts_that_it_needs_is_an_error_and_no_empty_sentence(code: str) -> None:
+    with pytest.raises(KeyError, match=code):
+        _ = ReportWarning(code, {"changed": 1, "raters": 2, "margin": 5.0}).text
+
+
 @pytest.mark.parametrize("warning", SAID, ids=lambda one: one.code)
 def test_facts_stand_in_a_chinese_sentence_as_a_chinese_paper_has_them(warning: ReportWarning) -> None:
     with wording.speaking("zh_CN"):

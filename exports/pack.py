@@ -35,6 +35,7 @@ from exports.sheets.judges import comparisons_table, judges_table
 from exports.tables import Table, agreement_table
 from exports.words.checklists import alt_test_checklist, blinding_checklist
 from exports.words.methods import Methods, methods_paragraph
+from plain.wording import ENGLISH, LANGUAGES
 
 REPORT = "calibration-report.json"
 COMPARISON_PLAN = "comparison-plan.json"
@@ -58,8 +59,10 @@ FIGURES: dict[str, Callable[[CalibrationReport, float], Figure | None]] = {
     "annotators": annotators_figure, "annotator_pairs": annotator_pairs, "confidence": panels.confidence_figure,
     "pass_fail": pass_fail_figure, "pass_rates": pass_rates_figure, "alone": panels.alone_figure,
 }  # fmt: skip
+# language -> the methods section in it, beside the English one
+METHODS_IN = {language: f"methods.{language.replace('_', '-')}.md" for language in LANGUAGES if language != ENGLISH}
 # every file a pack may hold: what an earlier report left in a folder and a later one lacks is taken away
-MAY_HOLD = frozenset({*index.ALONE, "index.md"} - {COMPARISON_PLAN}) | frozenset(
+MAY_HOLD = frozenset({*index.ALONE, "index.md", *METHODS_IN.values()} - {COMPARISON_PLAN}) | frozenset(
     f"{name}.{suffix}"
     for name in (*TABLES, "system_differences", *(f"preset_{name}" for name in PRESETS),
                  *FIGURES, *(f"{name}_column" for name in FIGURES))

@@ -17,6 +17,7 @@ import typer
 from annotation.errors import ImportingError
 from app.commands.completing import protocols, studies, studies_or_labels
 from app.commands.opening import find_study, local_admin, reading
+from plain.wording import ENGLISH, LANGUAGES
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -218,6 +219,19 @@ BRIEF = typer.Option(
     False,
     "--brief",
     help="Of the files only the answer on one page, agreement.tex, methods.tex with its sources, and the JSON.",
+)
+
+
+def _language(tag: str | None) -> str | None:
+    """One of `LANGUAGES` but English. Raises BadParameter for a language that the methods section does not speak."""
+    others = {one.replace("_", "-"): one for one in LANGUAGES if one != ENGLISH}
+    if tag is not None and tag not in {*others, *others.values()}:
+        raise typer.BadParameter(f"{tag!r} is none of {', '.join(others)}")
+    return others.get(tag, tag) if tag else None
+
+
+LANGUAGE = typer.Option(
+    None, callback=_language, help="The methods section in this language too, as methods.zh-CN.md: zh-CN."
 )
 
 

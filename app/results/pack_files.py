@@ -7,7 +7,8 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from app.results.reporting import Calibrated
 from app.results.sources import facts_about
-from exports.pack import brief_pack, pack, write_pack
+from exports.pack import METHODS_IN, brief_pack, pack, write_pack
+from exports.words.methods import methods_in
 
 BEGINNING = (1980, 1, 1, 0, 0, 0)  # of zip files' time: the same pack gives the same bytes
 
@@ -19,10 +20,16 @@ def write_report(
     advance: Callable[[int, int], None] = lambda done, of: None,
     *,
     brief: bool = False,
+    language: str | None = None,
 ) -> list[Path]:
-    """The paper pack in `out`, or what one reads first of it (`brief`); returns the files written."""
+    """The paper pack in `out`, or what one reads first of it (`brief`); returns the files written.
+
+    `language`: of `METHODS_IN`, in which the methods section is written too.
+    """
     facts = facts_about(found.study, found.examples)
     files = brief_pack(found.report, facts) if brief else pack(found.report, found.verdicts, facts, presets, advance)
+    if language:
+        files[METHODS_IN[language]] = methods_in(language, found.report, facts).encode()
     return write_pack(files, out)
 
 

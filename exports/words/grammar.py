@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from calibration.results import Estimate
 from exports.cells import DASH, number, shown
 from plain.counting import counted
+from plain.wording import ENGLISH, spoken, worded
 
 SPELLED = (
     "", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve",
@@ -28,6 +29,8 @@ def listed(parts: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`; with semicolons where a part holds a comma."""
     if len(parts) < 2:
         return "".join(parts)
+    if spoken() != ENGLISH:
+        return worded(", ").join(parts)
     comma = "; " if any(", " in part for part in parts) else ", "  # an interval's comma stands before a narrow space
     return f"{comma.join(parts[:-1])}{comma if comma == '; ' else ' '}and {parts[-1]}"
 
@@ -36,8 +39,12 @@ def said(estimate: Estimate) -> str:
     """`.82 [.69, .91]`; an undefined value or a refused interval says so in words."""
     value, interval = shown(estimate)
     if value == DASH:
-        return "undefined"
-    return f"{value}{NARROW}(no interval)" if DASH in interval else f"{value} {interval}".replace(" ", NARROW)
+        return worded("undefined")
+    return (
+        worded("{value}\N{NO-BREAK SPACE}(no interval)", value=value)
+        if DASH in interval
+        else f"{value} {interval}".replace(" ", NARROW)
+    )
 
 
 def percent(share: float) -> str:

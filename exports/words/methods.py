@@ -13,6 +13,7 @@ from exports.facts import StudyFacts
 from exports.latex.tex_text import escape, fonts_needed, prose
 from exports.words.checklists import to_state
 from exports.words.methods_told import sources, told
+from plain.wording import speaking
 
 OPEN, CLOSE = "\ue000", "\ue001"  # around the keys of a citation until the format is known; never in a text
 CITE = "\\providecommand{\\citep}{\\cite}\n"  # of natbib: in brackets, where \cite would stand in the sentence
@@ -53,11 +54,8 @@ def methods_paragraph(report: CalibrationReport, facts: StudyFacts | None = None
     `facts` None: a bare table of labels, of which only what the table shows is told.
     """
     facts = facts or StudyFacts()
-    text = _PAGE.get_template("methods.txt").render(
-        told(report, facts) | {"cite": _cite, "sources": sources, "of_method": bibliography.METHODS}
-    )
-    parts = [part.partition("\n") for part in re.split(r"^== ", text, flags=re.M)[1:]]
-    paragraphs = [(head, words) for head, _, body in parts if (words := _joined(body))]
+    with speaking():
+        paragraphs = _paragraphs(report, facts, "methods.txt")
     cited = sorted({key for _, words in paragraphs for keys in _keys(words) for key in keys})
     return Methods(
         "\n\n".join(f"**{head}.** {_markdown(words)}" for head, words in paragraphs) + "\n",
@@ -67,6 +65,28 @@ def methods_paragraph(report: CalibrationReport, facts: StudyFacts | None = None
         tuple(cited),
         to_state(report, facts),
     )
+
+
+def methods_in(language: str, report: CalibrationReport, facts: StudyFacts | None = None) -> str:
+    """The same in Markdown in another of `wording.LANGUAGES`; what it cannot tell is named at its end.
+
+    Raises TemplateNotFound for a language that has no template.
+    """
+    with speaking(language):
+        found = _paragraphs(report, facts or StudyFacts(), f"methods.{language}.txt", between="")
+        return "\n\n".join(f"**{head}** {_markdown(words)}" for head, words in found) + "\n"
+
+
+def _paragraphs(
+    report: CalibrationReport, facts: StudyFacts, template: str, between: str = " "
+) -> list[tuple[str, str]]:
+    """Heads and texts; `between` stands where a line of the template ends."""
+    text = _PAGE.get_template(template).render(
+        told(report, facts) | {"cite": _cite, "sources": sources, "of_method": bibliography.METHODS}
+    )
+    parts = [part.partition("\n") for part in re.split(r"^== ", text, flags=re.M)[1:]]
+    joined = ((head, _joined(body.replace("\n", between))) for head, _, body in parts)
+    return [(head, words) for head, words in joined if words]
 
 
 def _joined(body: str) -> str:

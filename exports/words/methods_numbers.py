@@ -12,7 +12,7 @@ from calibration.table.verdicts import BOTH_ORDERS
 from exports.tables import PEOPLE
 from exports.words.grammar import listed, said
 from exports.words.notes import TIE_RULES
-from plain.counting import counted
+from plain.wording import several, worded
 
 PANEL = " [panel]"  # ends the names of panels, which `annotation` makes
 NAMED = 4  # judges that are named one by one; of more the range is told
@@ -101,13 +101,13 @@ def title(statistic: str) -> str:
     rest = statistic.removeprefix(metric.name).strip("_")
     if metric.name == "icc":
         return f"ICC({rest.replace('_', ',')})"
-    name = metric.title if metric.name != catalogue.AGREEMENT else "agreement"
-    return f"{name} ({rest.replace('_', ' ')})" if rest else name
+    name = worded(metric.title if metric.name != catalogue.AGREEMENT else "agreement")
+    return worded("{name} ({kind})", name=name, kind=worded(rest.replace("_", " "))) if rest else name
 
 
 def tie_rule(report: CalibrationReport) -> str:
     """In words, or nothing where nobody could say tie."""
-    return TIE_RULES[report.settings.ties] if "pairwise" in report.labels.criteria.values() else ""
+    return worded(TIE_RULES[report.settings.ties]) if "pairwise" in report.labels.criteria.values() else ""
 
 
 def clusters(report: CalibrationReport) -> str:
@@ -138,7 +138,7 @@ def not_applicable(report: CalibrationReport) -> int:
 def unjoined(report: CalibrationReport) -> list[str]:
     """Judges with annotators' labels that they have no answer to."""
     return [
-        f"{counted(join['human_rows_without_judge'], 'label')} for {judge}"
+        worded("{value} for {rater}", value=several(join["human_rows_without_judge"], "label"), rater=judge)
         for judge, join in (report.labels.joins or {}).items()
         if join["human_rows_without_judge"] and not judge.endswith(BOTH_ORDERS)
     ]
@@ -177,13 +177,14 @@ def _spoken(report: CalibrationReport, statistic: str, estimates: dict[str, Esti
     known = {rater: estimate for rater, estimate in estimates.items() if not math.isnan(estimate.value)}
     if len(known) > NAMED:
         low, *_, high = sorted(known, key=lambda rater: (known[rater].value, rater))
-        parts = [f"from {said(known[low])} for {low} to {said(known[high])} for {high}"]
+        ends = {"least": said(known[low]), "most": said(known[high])}
+        parts = [worded("from {least} for {low} to {most} for {high}", low=low, high=high, **ends)]
     else:
-        parts = [f"{said(one)} for {rater}" for rater, one in known.items()]
+        parts = [worded("{value} for {rater}", value=said(one), rater=rater) for rater, one in known.items()]
     missing = [rater for rater in estimates if rater not in known]
     if missing:
-        named = listed(missing) if len(missing) <= NAMED else counted(len(missing), "judge")
-        parts.append(f"undefined for {named}")
+        named = listed(missing) if len(missing) <= NAMED else several(len(missing), "judge")
+        parts.append(worded("undefined for {named}", named=named))
     return Spoken(title(statistic), statistic, listed(parts), _seen(report, list(known.values())))
 
 
@@ -193,6 +194,11 @@ def _seen(report: CalibrationReport, estimates: Sequence[Estimate]) -> str:
         return ""
     word = clusters(report)
     n, c = sorted({estimate.n for estimate in estimates}), sorted({estimate.clusters for estimate in estimates})
-    seen = counted(n[0], "comparison") if len(n) == 1 else f"{n[0]:,} to {counted(n[-1], 'comparison')}"
-    where = counted(c[0], word) if len(c) == 1 else f"{c[0]:,} to {counted(c[-1], word)}"
-    return f"n = {seen} in {where}{' each' if len(estimates) > 1 and len(n) == len(c) == 1 else ''}"
+    seen, where = (
+        several(found[0], thing)
+        if len(found) == 1
+        else worded("{low} to {high}", low=f"{found[0]:,}", high=several(found[-1], thing))
+        for found, thing in ((n, "comparison"), (c, word))
+    )
+    each = len(estimates) > 1 and len(n) == len(c) == 1
+    return worded("n = {seen} in {where} each" if each else "n = {seen} in {where}", seen=seen, where=where)

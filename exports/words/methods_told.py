@@ -20,11 +20,13 @@ from exports.words import methods_numbers as numbers
 from exports.words.grammar import amount, between, listed, opening, percent, points, verb
 from exports.words.notes import usable_differ
 from exports.words.sentences import alone_words, compared, judges_alone
+from exports.words.sentences import opening as opening_of
 from plain.counting import counted
+from plain.wording import ENGLISH, several, spoken, worded
 
 WORDS: dict[str, Any] = {
     "counted": counted, "opening": opening, "verb": verb, "listed": listed, "percent": percent, "points": points,
-    "amount": amount, "between": between, "shown": lambda count: shown(count)[0],
+    "amount": amount, "between": between, "several": several, "worded": worded, "shown": lambda count: shown(count)[0],
     "number": lambda value: number(value, 2),
 }  # fmt: skip
 INTERVALS = {
@@ -171,7 +173,7 @@ def _agreement(report: CalibrationReport) -> dict[str, Any]:
         "people_beside": numbers.beside(report) if people else [],
         "ceiling": numbers.ceiling(report),
         "passing": passing(report),
-        "nothing_compared": "" if is_compared else judges_alone(report) or NOTHING_COMPARED,
+        "nothing_compared": "" if is_compared else judges_alone(report) or worded(NOTHING_COMPARED),
         "not_pooled": bool(main) and not pooled,
         "intervals": list(_intervals(report)),
         "few": _few(report),
@@ -197,18 +199,20 @@ def _baseline(report: CalibrationReport) -> str:
     if not best:
         return ""
     low, high = number(min(best.values()), 2), number(max(best.values()), 2)
-    return low if low == high else f"{low} to {high}, depending on the labels a judge answered"
+    return (
+        low if low == high else worded("{low} to {high}, depending on the labels a judge answered", low=low, high=high)
+    )
 
 
 def _intervals(report: CalibrationReport) -> Iterator[tuple[str, str]]:
     """(method, how it made its brackets)"""
     settings = report.settings
-    drawn = f"{counted(settings.resamples, 'resample')}, seed {settings.seed}"
+    drawn = worded("{resamples}, seed {seed}", resamples=several(settings.resamples, "resample"), seed=settings.seed)
     shown_too = (row.estimate for row in report.card)  # the gap of a card is that of its test
     present = {estimate.method for estimate in (*report.estimates, *shown_too) if not math.isnan(estimate.low)}
     for method, words in INTERVALS.items():
         if method in present:
-            yield method, words.format(drawn=drawn)
+            yield method, worded(words, **({"drawn": drawn} if "{drawn}" in words else {}))
 
 
 def _few(report: CalibrationReport) -> str:
@@ -224,7 +228,7 @@ def _choice(report: CalibrationReport) -> dict[str, Any]:
     candidates = choice.candidates if choice else ()
     return {
         "choice": choice,
-        "found": without_advice(choice.sentence) if choice else "",
+        "found": without_advice(choice.sentence if spoken() == ENGLISH else opening_of(report)) if choice else "",
         "look": without_advice(choice.look) if choice else "",
         "tested": any(candidate.claim is not None for candidate in candidates),
         "alone": [

@@ -66,6 +66,8 @@ calibrate                                        | missing argument 'what'; see:
 calibrate labels.csv --out                       | option '--out' requires an argument
 calibrate labels.csv --resamples 3               | '--resamples': Input should be greater than or equal to 99
 calibrate labels.csv --preset wlc                | --preset is a table among the files; name their folder with --out; see
+calibrate labels.csv --language zh-CN            | --language adds one among the files; name their folder
+calibrate labels.csv --language xx               | '--language': 'xx' is none of zh-CN
 calibrate labels.csv --preset wl                 | '--preset': no preset 'wl'; choose one of wlc, deepresearchgym
 export bundle s --out b --preset wl              | '--preset': no preset 'wl'; choose one of wlc, deepresearchgym
 import reports reports                           | missing option '--layout'

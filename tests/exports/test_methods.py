@@ -20,7 +20,7 @@ from calibration.delegating.cascade import Cascade
 from exports.bibliography import bibtex, entries
 from exports.facts import JudgeFacts, StudyFacts, facts_of, software_versions
 from exports.words.grammar import amount, listed, opening, percent, points
-from exports.words.methods import methods_paragraph
+from exports.words.methods import methods_in, methods_paragraph
 from exports.words.methods_numbers import PANEL
 from plain.counting import counted
 from tests.exports.toy import toy_estimate
@@ -50,6 +50,17 @@ def test_the_section_of_a_study_is_the_one_a_reviewer_read(name: str) -> None:
     made = methods_paragraph(report(), facts())
     assert made.markdown == (GOLDEN / f"{name}.md").read_text(encoding="utf-8")
     assert made.latex == (GOLDEN / f"{name}.tex").read_text(encoding="utf-8")
+
+
+def test_a_section_in_chinese_is_the_one_that_was_read_and_tells_no_english_sentence() -> None:
+    made = methods_in("zh_CN", toy_methods_report(), toy_facts())
+    assert made == (GOLDEN / "methods-full.zh-CN.md").read_text(encoding="utf-8")
+    for report, facts in STUDIES.values():
+        told = methods_in("zh_CN", report(), facts())
+        told = re.sub(r"“[^”]*”|\[@[^]]*\]", "", told)  # but for the task's words and keys of citations
+        assert not re.search(r"[a-z]{2,} [a-z]{2,} [a-z]{2,}", told), told
+        numbers = set(re.findall(r"(?<![\d.,])\.\d{2}(?!\d)", told))
+        assert numbers <= set(re.findall(r"\.\d{2}(?!\d)", methods_paragraph(report(), facts()).markdown)) | {".8"}
 
 
 @pytest.mark.parametrize("name", STUDIES)

@@ -48,6 +48,7 @@ def calibrate(
     others: list[str] = printing.WITH,
     out: Path = typer.Option(None, help="Folder for the report, its tables and its figures."),
     brief: bool = printing.BRIEF,
+    language: str = printing.LANGUAGE,
     protocol: str = printing.PROTOCOL,
     preset: list[str] = printing.PRESET,
     judges: Path = printing.JUDGES,
@@ -145,8 +146,8 @@ def calibrate(
     Example: calipers calibrate more.csv --earlier-look report --out report-2
     Example: calipers calibrate preference --with quality --with points --preset deepresearchgym --out report
     """
-    if (preset or brief) and out is None:
-        which = "--preset is a table" if preset else "--brief chooses"
+    if (preset or brief or language) and out is None:
+        which = "--preset is a table" if preset else "--brief chooses" if brief else "--language adds one"
         raise typer.BadParameter(f"{which} among the files; name their folder with --out")
     if junit and not gate:
         raise typer.BadParameter("--junit tells a decision; add --gate")
@@ -181,7 +182,7 @@ def calibrate(
 
             made = replace(made, report=with_kept_plan(made.report, out))
             written = write_report(
-                made, out, preset, lambda done, of: at_work(done, of, "drawing figures"), brief=brief
+                made, out, preset, lambda done, of: at_work(done, of, "drawing figures"), brief=brief, language=language
             )
     tidying.say_reading(made.told, err=True)
     report = made.report

@@ -85,6 +85,7 @@ def export_report(
     others: list[str] = printing.WITH,
     out: Path = typer.Option(..., help="Folder for the report, its tables and its figures."),
     brief: bool = printing.BRIEF,
+    language: str = printing.LANGUAGE,
     protocol: str = printing.PROTOCOL,
     preset: list[str] = printing.PRESET,
     judges: Path = printing.JUDGES,
@@ -111,7 +112,9 @@ def export_report(
             chosen=settings_chosen(calibration, {"alone_error": alone_error}), others=sources.parts_of(others),
         )  # fmt: skip
         planned = replace(made, report=with_kept_plan(made.report, out))
-        written = write_report(planned, out, preset, lambda done, of: advance(done, of, "drawing figures"), brief=brief)
+        written = write_report(
+            planned, out, preset, lambda done, of: advance(done, of, "drawing figures"), brief=brief, language=language
+        )
     if as_json:
         printing.print_json({"folder": str(out), "files": sorted(path.name for path in written)})
         return

@@ -177,8 +177,8 @@ def _spoken(report: CalibrationReport, statistic: str, estimates: dict[str, Esti
     known = {rater: estimate for rater, estimate in estimates.items() if not math.isnan(estimate.value)}
     if len(known) > NAMED:
         low, *_, high = sorted(known, key=lambda rater: (known[rater].value, rater))
-        ends = {"least": said(known[low]), "most": said(known[high])}
-        parts = [worded("from {least} for {low} to {most} for {high}", low=low, high=high, **ends)]
+        least, most = said(known[low]), said(known[high])
+        parts = [worded("from {least} for {low} to {most} for {high}", least=least, low=low, most=most, high=high)]
     else:
         parts = [worded("{value} for {rater}", value=said(one), rater=rater) for rater, one in known.items()]
     missing = [rater for rater in estimates if rater not in known]

@@ -28,7 +28,7 @@ from tests.calibration.studies import made_pairs, made_ratings
 FEW = CalibrationSettings(resamples=49)
 TEXTS: dict[type, tuple[str, ...]] = {  # records that hold a sentence, and where
     Alone: ("reason",),
-    CardRow: ("says", "limited", "facts"),
+    CardRow: ("says", "limited"),
     Choice: ("headline", "sentence", "look"),
     PanelSensitivity: ("note",),
     Remark: ("words",),

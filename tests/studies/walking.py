@@ -6,7 +6,7 @@ A walk is a file in `walks/`, of lines:
     @people STUDY           its annotators answer all that they are asked
     @unreasoned STUDY       one of them hands in a page without reasons
     @read FILE              a file that the last command wrote
-    @labels STUDY           its labels, counted
+    @labels FILE STUDY      the labels in an exported file, counted; all of the study's are there
     @hashes STUDY           the texts that people and judges read, by hash
     @names FILE STUDY       the names of its systems, looked for in a file
     N :: WHAT :: PATTERN    capability N came to what the groups of PATTERN find in the last output;
@@ -18,10 +18,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from sqlalchemy import select
 
@@ -89,8 +91,14 @@ def _read(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
 
 
 def _labels(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
-    """People's labels counted: answers, reasons, orders, and how many people read an item."""
-    rows = desk.verdicts(words[0])
+    """People's labels in a file counted: answers, reasons, orders, and how many people read an item."""
+    file, study = words
+    rows = pd.read_csv(desk.folder / file, dtype="str", keep_default_na=False)
+    stored = desk.verdicts(study)
+    each = ["item_id", "criterion", "rater_kind", "label"]
+    assert Counter(rows[each].itertuples(index=False, name=None)) == Counter(
+        stored[each].fillna("").astype("str").itertuples(index=False, name=None)
+    ), f"{file} is not what {study} holds"
     human = rows[rows["rater_kind"] == "human"]
     counts = {name: human[name].value_counts().sort_index() for name in ("label", "presentation")}
     readers = human.groupby("item_id")["rater_id"].nunique().value_counts()

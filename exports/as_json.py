@@ -16,6 +16,7 @@ from calibration.results import CalibrationReport, CalibrationSettings, Estimate
 from calibration.systems import aggregates, placing
 from exports import cells, tables
 from exports.sheets.judges import judges_told
+from plain.wording import speaking
 
 REPORT_FORMAT = "calipers-report/1"
 ALWAYS = (
@@ -47,6 +48,7 @@ def as_json(table: tables.Table) -> str:
     )
 
 
+@speaking()
 def report_json(report: CalibrationReport) -> str:
     """`calibration-report.json` in the format `calipers-report/1`."""
     return _dump(

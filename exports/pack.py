@@ -35,7 +35,7 @@ from exports.sheets.judges import comparisons_table, judges_table
 from exports.tables import Table, agreement_table
 from exports.words.checklists import alt_test_checklist, blinding_checklist
 from exports.words.methods import Methods, methods_paragraph
-from plain.wording import ENGLISH, LANGUAGES
+from plain.wording import ENGLISH, LANGUAGES, speaking
 
 REPORT = "calibration-report.json"
 COMPARISON_PLAN = "comparison-plan.json"
@@ -94,6 +94,7 @@ def texts_of(tables: Sequence[Table], report: CalibrationReport, facts: StudyFac
     }
 
 
+@speaking()
 def pack(
     report: CalibrationReport,
     verdicts: pd.DataFrame,
@@ -126,6 +127,7 @@ def pack(
     return {"answer.pdf": answer.answer_pdf(report, title).saved("pdf"), **files}
 
 
+@speaking()
 def brief_pack(report: CalibrationReport, facts: StudyFacts | None = None) -> dict[str, bytes]:
     """The one page as PDF and HTML, and what a paper pastes: the table of agreement, the methods and what they cite.
 

@@ -99,8 +99,9 @@ def without_advice(sentence: str) -> str:
     return re.sub("|".join([*(re.escape(worded(one)) for one in ends), between]), "", sentence)
 
 
+@wording.speaking()
 def sentence_about(candidate: Candidate, plan: noninferiority.ComparisonPlan) -> str:
-    """One named judge, whatever it costs and whoever else was tried."""
+    """One named judge, whatever it costs and whoever else was tried; in English, as the command line is."""
     standing = {
         "adequate": "is adequate",
         "ruled_out": "is not adequate",

@@ -73,6 +73,12 @@ def test_it_says_how_far_the_study_is_who_needs_a_second_look_and_why(engine_her
     assert figures not in "".join(html_of(page(engine_here, planted, "progress", "zh_CN")))
 
 
+def test_its_figures_are_told_to_each_reader_in_their_language(engine_here: Engine, planted: int) -> None:
+    told = [shown(page(engine_here, planted, "progress", language)) for language in ("zh_CN", "en")]
+    captions = ["".join(re.findall("<figcaption>.*?</figcaption>", text)) for text in told]
+    assert [bool(re.search("[\u4e00-\u9fff]|\\\\3[45]\\d", one)) for one in captions] == [True, False]
+
+
 def test_how_far_it_is_stands_before_what_takes_longer_is_counted(
     engine_here: Engine, planted: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,9 +10,13 @@ from babel.messages import pofile
 
 from calibration import remarks, warning_words
 from calibration.choosing import card
-from calibration.choosing.choice_words import short_sentence, spoken, without_advice
+from calibration.choosing.choice_words import sentence_about, short_sentence, spoken, without_advice
 from calibration.estimates import ReportWarning
 from calibration.remarks import Reason
+from calibration.results import CalibrationReport
+from exports.as_json import report_json
+from exports.pack import brief_pack
+from exports.words.methods import methods_paragraph
 from exports.words.sentences import opening, told_headline
 from plain import wording
 from tests.calibration.test_words_decide_nothing import STUDIES, report_of
@@ -103,6 +107,27 @@ def test_the_choice_of_a_study_and_its_cards_have_no_english_word_left_in_chines
         said += [text for row in report.card for text in (row.sentence, row.limit)]
     assert [text for text in said if {*ENGLISH_WORD.findall(text)} - KEPT] == []
     assert opening(report).startswith(report.choice.headline)
+
+
+def to_copy(report: CalibrationReport) -> list[str]:
+    choice = report.choice
+    assert choice is not None
+    about = [sentence_about(one, choice.plan) for one in choice.candidates]
+    return [*about, methods_paragraph(report).markdown, report_json(report)]
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_what_is_copied_or_written_is_in_english_whoever_asks(study: str) -> None:
+    report = report_of(study)
+    english = to_copy(report)
+    with wording.speaking("zh_CN"):
+        assert to_copy(report) == english
+
+
+def test_the_files_of_a_pack_are_in_english_whoever_asks() -> None:
+    with wording.speaking("zh_CN"):
+        files = brief_pack(report_of("a choice"))
+    assert not [name for name in files if name != "answer.pdf" and re.search("[\u4e00-\u9fff]", files[name].decode())]
 
 
 def test_a_card_is_told_in_chinese_by_its_facts() -> None:

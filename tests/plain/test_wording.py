@@ -119,6 +119,23 @@ def test_every_sentence_is_translated_with_the_fields_that_its_call_fills_in(lan
     assert seen > 150, "the walk found too few sentences to mean anything"
 
 
+def at_import(node: ast.AST) -> Iterator[ast.AST]:
+    """What runs once for all readers: nothing inside a function, but its decorators and defaults."""
+    yield node
+    inner = list(ast.iter_child_nodes(node))
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        inner = [*getattr(node, "decorator_list", []), *node.args.defaults, *filter(None, node.args.kw_defaults)]
+    for one in inner:
+        yield from at_import(one)
+
+
+def test_no_sentence_is_worded_once_for_all_readers_when_its_file_is_imported() -> None:
+    speak = ("worded", "worded_of", "several", "lettered", "spoken")
+    found = [f"{path.name}:{node.lineno}" for path, tree in trees() for node in at_import(tree)
+             if isinstance(node, ast.Call) and called(node) in speak]  # fmt: skip
+    assert found == []
+
+
 @pytest.mark.parametrize("language", OTHERS)
 def test_no_catalogue_says_what_no_source_asks_for(language: str) -> None:
     written = {node.value for _, tree in trees() for node in ast.walk(tree)

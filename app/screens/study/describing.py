@@ -71,7 +71,8 @@ def show(principal: Principal) -> None:
 
 def _add() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        known = _models()
+        with st.spinner(worded("Reading litellm's list…")):
+            known = _models()
         model = st.selectbox(
             worded("A model of litellm's list, USD per million tokens"), list(known), index=None, key="judges_model",
             width=460, format_func=lambda name: f"{name} · {priced(known[name])}",
@@ -113,7 +114,7 @@ def priced(model: dict[str, Any]) -> str:
     )
 
 
-@st.cache_data(show_spinner=worded("Reading litellm's list…"))
+@st.cache_data(show_spinner=False)
 def _models() -> dict[str, dict[str, Any]]:
     """By name, the cheapest first. In a process of its own: the library is larger than the app."""
     command = command_of("app.command_line", "judge", "models", "--limit", "0", "--json")

@@ -125,11 +125,12 @@ def settlements(session: orm.Session, principal: principals.Principal) -> list[S
 
 
 def settle(
-    session: orm.Session, principal: principals.Principal, listed: Sequence[Submission], reward: Decimal,
-    *, instead: int | None = None, dry_run: bool = False,
+    session: orm.Session, principal: principals.Principal, platform: str, listed: Sequence[Submission],
+    reward: Decimal, *, instead: int | None = None, dry_run: bool = False,
 ) -> Settlement:  # fmt: skip
     """Who is to be approved, what bonus brings each to the worth of their active time, and whom to look at.
 
+    Only people who came from `platform`, or by a link for none, are asked about: another's list names the others.
     `reward`: what the platform pays for a submission that is approved, in the study's currency. Every bonus is noted,
     so that the next settlement pays what is missing by then, and nothing twice. `instead`: the number of one that was
     never paid, as with a wrong reward, and whose place this one takes. `dry_run`: the same, and nothing is noted.
@@ -141,7 +142,7 @@ def settle(
     earlier = len(_noted(session, study, SETTLED))
     if instead is not None and not 1 <= instead <= earlier:
         raise AnnotationError("no_settlement", f"no settlement {instead} of this study; it has had {earlier}")
-    people = crowd_people(session, principal, instead)
+    people = [one for one in crowd_people(session, principal, instead) if one.platform in ("", platform)]
     known = {person.participant_sha256: person for person in people}
     whose = {
         line.participant: known.get(links.participant_hash(session, study.id, line.participant)) for line in listed

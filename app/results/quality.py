@@ -73,8 +73,8 @@ def order_of_clusters(verdicts: pd.DataFrame, log: pd.DataFrame) -> list[str]:
 
 
 def settled(
-    engine: Engine, whose: Callable[[Session], Principal], listed: Sequence[settling.Submission], reward: Decimal,
-    *, instead: int | None = None, dry_run: bool = False,
+    engine: Engine, whose: Callable[[Session], Principal], platform: str, listed: Sequence[settling.Submission],
+    reward: Decimal, *, instead: int | None = None, dry_run: bool = False,
 ) -> settling.Settlement:  # fmt: skip
     """What a platform is to pay, as `settling.settle`; whoever stands out here is to be looked at too.
 
@@ -83,19 +83,16 @@ def settled(
     with reading(engine) as session:
         measured = study_quality(session, whose(session))
     with (reading if dry_run else transaction)(engine) as session:
-        found = settling.settle(session, whose(session), listed, reward, instead=instead, dry_run=dry_run)
+        found = settling.settle(session, whose(session), platform, listed, reward, instead=instead, dry_run=dry_run)
     return replace(found, look=(*found.look, *flagged(measured)))
 
 
 def flagged(measured: StudyQuality) -> Iterator[settling.ToLookAt]:
-    """Whoever `calipers quality` names, which says how often it names somebody by chance."""
+    """Whoever `calipers quality` names, which says how often it names somebody by chance; English, for a file."""
     for one in measured.annotators:
         if one.flags:
-            why = worded(
-                "{listed}; see calipers quality {study}",
-                listed=", ".join(worded(TITLES[flag.name]) for flag in one.flags), study=measured.study,
-            )  # fmt: skip
-            yield settling.ToLookAt(one.rater, why)
+            why = ", ".join(TITLES[flag.name] for flag in one.flags)
+            yield settling.ToLookAt(one.rater, f"{why}; see calipers quality {measured.study}")
 
 
 def as_json(found: StudyQuality, half_width: float) -> dict[str, Any]:

@@ -35,6 +35,7 @@ from db.connect import reading, transaction
 from db.people_tables import Enrollment, Rater
 from db.tables import Assignment, Event, Study
 from db.types import now
+from plain.wording import speaking
 from tests.app.visiting import Site, first_page, post
 from tests.docs.shell import commands
 from tests.mock_prolific import Prolific, new_id
@@ -216,10 +217,32 @@ def test_who_is_approved_who_gets_how_much_more_and_who_is_looked_at() -> None:
     assert missing.look[0].why == "done here, and not on the platform's list"
 
 
+def test_who_came_from_another_platform_is_no_matter_of_this_ones_list(
+    engine_here: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study_id = make_study(engine_here, tmp_path / "reports", protocol=PAID)
+    came = [
+        replace(one, platform=platform)
+        for one, platform in zip(PEOPLE, ("prolific", "mturk", "mturk", "", "", ""), strict=True)
+    ]
+    monkeypatch.setattr(settling, "crowd_people", lambda *_: came)
+    monkeypatch.setattr(settling.links, "participant_hash", lambda session, study, participant: participant)
+    listed = [Submission(f"hash{n}", f"v{n}", "AWAITING REVIEW", {}) for n in (1, 2, 4)]
+    with reading(engine_here) as session:
+        admin = local_admin(session.get_one(Study, study_id))
+        found = settling.settle(session, admin, "prolific", listed, Decimal(0), dry_run=True)
+    assert [line.participant for line in found.approve] == ["hash1", "hash4"]
+    assert [(one.whom, one.why) for one in found.look] == [
+        ("hash2", "on the platform's list, and never came here"),
+        ("annotator-5", "done here, and not on the platform's list"),
+    ]
+
+
 def test_whom_the_quality_of_work_names_is_to_be_looked_at_with_the_reasons() -> None:
     named = SimpleNamespace(rater="annotator-02", flags=(SimpleNamespace(name="speed"), SimpleNamespace(name="side")))
     others = SimpleNamespace(rater="annotator-01", flags=())
-    (one,) = flagged(SimpleNamespace(study="mystudy", annotators=(others, named)))  # type: ignore[arg-type]
+    with speaking("zh_CN"):  # of whoever settles: the file is kept in one language
+        (one,) = flagged(SimpleNamespace(study="mystudy", annotators=(others, named)))  # type: ignore[arg-type]
     assert (one.whom, one.due) == ("annotator-02", 0)
     assert one.why == "much faster than the others, prefers a side; see calipers quality mystudy"
 

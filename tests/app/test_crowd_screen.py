@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from sqlalchemy import Engine, select
+from streamlit.runtime.scriptrunner_utils import script_requests, script_run_context
 from streamlit.testing.v1 import AppTest
 
 from annotation.labelling import submit
@@ -14,6 +16,7 @@ from annotation.people.principals import Principal, local_admin
 from annotation.people.sign_ins import sign_in
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
+from app.results import quality
 from db.connect import reading, transaction
 from db.people_tables import Enrollment
 from db.tables import Event, Study
@@ -46,7 +49,9 @@ def came_and_did_one_item(engine: Engine, study_id: int, token: str) -> None:
         submit(session, who, mine.aid, shown["page"], f"submit-{mine.aid}", answer_all(session, who, mine.aid))
 
 
-def test_a_link_goes_out_and_a_settlement_is_looked_at_before_it_is_noted(engine_here: Engine, tmp_path: Path) -> None:
+def test_a_link_goes_out_and_a_settlement_is_looked_at_before_it_is_noted(
+    engine_here: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     study_id = make_study(engine_here, tmp_path, protocol=PAID)
     with transaction(engine_here) as session:
         cookie = sign_in(
@@ -72,9 +77,10 @@ def test_a_link_goes_out_and_a_settlement_is_looked_at_before_it_is_noted(engine
         with reading(engine_here) as session:
             return len(session.scalars(select(Event).where(Event.what == "settle")).all())
 
-    screen.number_input(key="crowd_reward").set_value(0.0)
     upload = screen.file_uploader(key="crowd_list")
     upload.set_value(("list.csv", b"Submission id,Participant id\nv1,p1\n", "text/csv")).run()
+    assert screen.button(key="crowd_look").disabled, "a reward that nobody typed is none"
+    screen.number_input(key="crowd_reward").set_value(0.0).run()
     drawn(screen.button(key="crowd_look").click().run())
     assert "list.csv: no column status of prolific&#x27;s list" in "".join(html_of(screen))
     listed = b"Submission id,Participant id,Status\nv1,p1,AWAITING REVIEW\nv2,p2,AWAITING REVIEW\n"
@@ -84,7 +90,19 @@ def test_a_link_goes_out_and_a_settlement_is_looked_at_before_it_is_noted(engine
     assert "1 of 2 submissions to approve, 0 bonuses of GBP 0.00 in all, 1 to look at." in told
     assert "on the platform&#x27;s list, and never came here" in told
     assert (settlements(), "Download approve.txt" in {one.label for one in screen.get("download_button")}) == (0, False)
-    drawn(screen.button(key="crowd_settle").click().run())
+    screen.button(key="crowd_settle").click()
+    pressed, settled = screen._tree.get_widget_states(), quality.settled
+
+    def pressed_again(*asked, **how):  # type: ignore[no-untyped-def]
+        found, context = settled(*asked, **how), script_run_context.get_script_run_ctx()
+        assert context is not None
+        assert context.script_requests is not None
+        context.script_requests.request_rerun(script_requests.RerunData(widget_states=pressed))
+        return found
+
+    with monkeypatch.context() as impatient:
+        impatient.setattr(quality, "settled", pressed_again)
+        drawn(screen.run())
     assert (settlements(), "Settlement 1 is noted." in "".join(html_of(screen))) == (1, True)
     assert {one.label for one in screen.get("download_button")} == {
         f"Download {name}" for name in ("approve.txt", "bonus.csv", "look.csv")

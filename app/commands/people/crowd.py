@@ -122,8 +122,8 @@ def settle(
     engine = opening.opened()
     with printing.working("computing intervals"):
         found = quality.settled(
-            engine, lambda session: opening.local_admin(opening.find_study(session, study)), submissions, paid,
-            instead=instead, dry_run=dry_run,
+            engine, lambda session: opening.local_admin(opening.find_study(session, study)), platform, submissions,
+            paid, instead=instead, dry_run=dry_run,
         )  # fmt: skip
     # noted first: files of which nothing is noted would be paid twice, and for what was not written there is --instead
     written = crowd_files.write_settlement(found, platform, out) if out else []

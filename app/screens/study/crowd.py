@@ -21,7 +21,7 @@ from db import connect
 from plain.wording import worded
 
 LINK = "crowd_link"  # (platform, address) made just now: it can be shown only once
-FOUND = "crowd_found"  # (platform, submissions, reward, number of the one it replaces, settlement)
+FOUND = "crowd_found"  # (platform, submissions, reward, number of the one it replaces, [looked at, noted])
 NO_PLATFORM = "any other"
 ENDED = {
     "completed": "completed", "screened_out": "screened out", "no_consent": "no consent", "full": "full",
@@ -203,7 +203,7 @@ def _settle(whose: people.Whose, named: Sequence[str], currency: str, earlier: i
             worded("It pays each, {currency}", currency=currency),
             0.0,
             None,
-            0.0,
+            None,  # never a sum that nobody typed: bonuses would pay all of it once more
             0.01,
             "%.2f",
             key="crowd_reward",
@@ -214,13 +214,16 @@ def _settle(whose: people.Whose, named: Sequence[str], currency: str, earlier: i
             format_func=lambda at: worded("{number}, which was not paid", number=at) if at else worded("none"),
         )  # fmt: skip
     listed = st.file_uploader(worded("Its list, a CSV file"), type=["csv"], key="crowd_list")
-    if st.button(worded("Show what would be paid"), key="crowd_look", disabled=not listed or reward is None) and listed:
+    is_asked = st.button(worded("Show what would be paid"), key="crowd_look", disabled=not listed or reward is None)
+    if is_asked and listed and reward is not None:
         st.session_state.pop(FOUND, None)
         with TemporaryDirectory() as made:
             (file := Path(made) / "list.csv").write_bytes(listed.getvalue())
             try:
                 given = crowd_files.read_submissions(file, platform, listed.name)
-                _settled(whose, platform, given, Decimal(f"{reward:.2f}"), instead, dry_run=True)
+                asked = platform, given, Decimal(f"{reward:.2f}"), instead, list[settling.Settlement]()
+                _settled(whose, *asked)
+                st.session_state[FOUND] = asked
             except computing.REFUSED as error:
                 _refused(error)
     if FOUND in st.session_state:
@@ -229,17 +232,19 @@ def _settle(whose: people.Whose, named: Sequence[str], currency: str, earlier: i
 
 def _settled(
     whose: people.Whose, platform: str, given: Sequence[settling.Submission], reward: Decimal, instead: int | None,
-    *, dry_run: bool,
+    found: list[settling.Settlement],
 ) -> None:  # fmt: skip
+    """Add to `found` what would be paid; where it was looked at, the same noted."""
     with st.spinner("Computing intervals…"):
-        found = quality.settled(database(), whose, given, reward, instead=instead, dry_run=dry_run)
-        # at once: a second press ends this run at its next word to the page, and would settle again
-        st.session_state[FOUND] = platform, given, reward, instead, found
+        # to a list that the session holds: a second press ends this run at its next word to the page or the session,
+        # and what was noted but is not kept by then would be noted again, its files lost
+        found.append(quality.settled(database(), whose, platform, given, reward, instead=instead, dry_run=not found))
 
 
 def _show_found(whose: people.Whose) -> None:
     """What was looked at, to be settled as it was asked; then its files, until somebody has them."""
-    platform, given, reward, instead, found = st.session_state[FOUND]
+    platform, given, reward, _, kept = st.session_state[FOUND]
+    found = kept[-1]
     told = crowd_files.told(found, len(given))
     report_page.section(
         f'<p class="c-answer">{escape(told)}.</p><p class="c-soft">'
@@ -277,7 +282,7 @@ def _show_found(whose: people.Whose) -> None:
             st.button(worded("I have them"), key="crowd_done", on_click=st.session_state.pop, args=(FOUND, None))
         elif st.button(worded("Settle, and note it"), key="crowd_settle", type="primary"):
             try:
-                _settled(whose, platform, given, reward, instead, dry_run=False)
+                _settled(whose, *st.session_state[FOUND])
             except computing.REFUSED as error:
                 _refused(error)
             else:

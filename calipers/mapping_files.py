@@ -40,17 +40,19 @@ def recipe_text(recipe: Recipe) -> str:
         if table:
             lines += ["", f"[{name}]", *(f"{_value(key)} = {_value(value)}" for key, value in table.items())]
     for one in made.spread:
-        lines += ["", "[[spread]]", *(f"{each.name} = {_value(getattr(one, each.name))}" for each in fields(one))]
+        held = {each.name: getattr(one, each.name) for each in fields(one)}
+        lines += ["", "[[spread]]", *(f"{name} = {_value(value)}" for name, value in held.items() if value != {})]
     for criterion, answers in made.answers.items():
-        words = ", ".join(f"{_value(word)} = {_value(meant)}" for word, meant in answers.words.items())
         lines += ["", "[[answers]]", f"criterion = {_value(criterion)}", f"read_as = {_value(answers.read_as)}"]
-        lines += [f"words = {{{words}}}"]
+        lines += [f"words = {_value(answers.words)}"]
     return "\n".join(lines) + "\n"
 
 
 def _value(value: Any) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{_value(key)} = {_value(one)}' for key, one in value.items())}}}"
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -121,7 +121,7 @@ def _said(asked: Asked, followed: Recipe | None) -> Said:
     answers = list(asked.columns.get("label", ())) if {"rater_id"} & {*asked.columns, *asked.constants} else []
     answers += [one for part in ("rater_id", "criterion") for one in asked.columns.get(part, ())[1:]]
     if followed:
-        spread = [one.column for one in followed.mapping.spread]
+        spread = [name for one in followed.mapping.spread for name in one.columns]
         named, answers = [*named, *spread], [*answers, *spread]
     return Said(named, answers, lambda name: person_of(name, asked.people))
 
@@ -185,7 +185,8 @@ def _joined_to(first: pd.DataFrame, called: str, one: TidyFile) -> tuple[pd.Data
 
 
 def _refuse_absent(path: Path, frame: pd.DataFrame, mapping: LabelMap) -> None:
-    asked = [*(name for names in mapping.columns.values() for name in names), *(one.column for one in mapping.spread)]
+    asked = [*(name for names in mapping.columns.values() for name in names)]
+    asked += [name for one in mapping.spread for name in one.columns]
     absent = [name for name in asked if name not in frame and not (mapping.spread and name in ("label",))]
     if absent:
         raise AnnotationError("bad_mapping", f"{path}: has no column {absent[0]!r}, which the mapping names")

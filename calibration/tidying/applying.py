@@ -15,6 +15,7 @@ from calibration.tidying.mapping import JOINED, Answers, LabelMap
 BAD_STATUS = {*verdicts.STATUSES} - {"ok"}
 TURNED = {"A": "B", "B": "A", "AB": "BA", "BA": "AB"}
 EXAMPLES = 3
+BESIDE = "__"  # opens a column of what stands beside each answer
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,8 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
     out["item_id"] = _joined(out, long, mapping)
     if "cluster_id" not in out:
         out["cluster_id"] = out["item_id"]
-    return Tidied(out[[name for name in verdicts.KNOWN_COLUMNS if name in out]], tuple(told), tuple(problems))
+    kept = (*verdicts.KNOWN_COLUMNS, *(("confidence",) if f"{BESIDE}confidence" in long else ()))
+    return Tidied(out[[name for name in kept if name in out]], tuple(told), tuple(problems))
 
 
 def unfolded(table: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
@@ -62,8 +64,11 @@ def unfolded(table: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
     parts = []
     for one in mapping.spread:
         named = {"rater_id": one.rater_id, "criterion": one.criterion}
-        parts.append(rest.assign(label=table[one.column], **{name: text for name, text in named.items() if text}))
-    return pd.concat(parts, ignore_index=True)
+        beside = {f"{BESIDE}{part}": table[name] for part, name in one.measures.items()}
+        parts.append(
+            rest.assign(label=table[one.column], **{name: text for name, text in named.items() if text}, **beside)
+        )
+    return pd.concat(parts, ignore_index=True).fillna("")
 
 
 def _named(long: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
@@ -75,6 +80,8 @@ def _named(long: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
     for part, columns in mapping.columns.items():
         if part not in ("label", "item_id") and part not in out:
             out[part] = _together(long, columns)
+    for part in {part for one in mapping.spread for part in one.measures}:
+        out[part] = long[f"{BESIDE}{part}"]
     for part, text in mapping.constants.items():
         out[part] = text
     if mapping.kind_words and "rater_kind" in out:

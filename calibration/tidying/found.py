@@ -37,7 +37,8 @@ class Found:
 
     def free(self) -> list[str]:
         """Columns that have no part yet."""
-        used = {name for names in self.columns.values() for name in names} | {one.column for one in self.spread}
+        used = {name for names in self.columns.values() for name in names}
+        used |= {name for one in self.spread for name in one.columns}
         return [name for name in self.names if name not in used]
 
 

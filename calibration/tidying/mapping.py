@@ -10,11 +10,20 @@ READ_AS = ("verdicts", "sides", "systems", "scores", "words")
 
 @dataclass(frozen=True)
 class Spread:
-    """One column of a wide table: whose answers it holds, to which criterion; "" where the row says it."""
+    """One column of a wide table: whose answers it holds, to which criterion; "" where the row says it.
+
+    `measures`: confidence, cost_usd or seconds of these answers -> the column that holds it.
+    """
 
     column: str
     rater_id: str = ""
     criterion: str = ""
+    measures: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column of answers, and those that stand beside it."""
+        return (self.column, *self.measures.values())
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from calibration.table.other_languages import language_of, plain_head
 from calibration.table.roles import NAMES, as_text, called_elsewhere, in_english, roles_of
 from calibration.table.typed_cells import is_number
 from calibration.table.verdicts import EXTRA, NUMBERS
-from calibration.tidying import keys, mapping, readings
+from calibration.tidying import keys, mapping, measures, readings
 from calibration.tidying.found import FROM, Found, kind_of, made_of_several
 from calibration.tidying.raters import are_asked_about, bare_name, called, crossed, kind_of_word, people_of
 from calibration.tidying.value_sets import plain, recognise
@@ -48,6 +48,7 @@ def propose(frame: pd.DataFrame, asked: mapping.Asked = NOTHING) -> mapping.Prop
         return mapping.Proposal(found.mapping, (), tuple(found.problems))
     _find_columns(found)
     find_shape(found)
+    measures.give_measures(found)
     _find_raters(found)
     if "label" in found.columns or found.spread:
         _refuse_two_answers(found)
@@ -232,15 +233,21 @@ def find_shape(found: Found) -> None:
     wide = {part: found.asked.columns.get(part, ()) for part in ("rater_id", "criterion")}
     for part, columns in wide.items():
         if len(columns) > 1 and all(name in found.table for name in columns):
-            found.spread = tuple(mapping.Spread(name, **{part: bare_name(name)}) for name in columns)
+            names = [(bare_name(name), "") if part == "rater_id" else ("", bare_name(name)) for name in columns]
+            found.spread = tuple(mapping.Spread(name, *one) for name, one in zip(columns, names, strict=True))
             found.columns.pop("label", None)
             found.columns.pop(part, None)
             return
-    candidates = [name for name in found.free() if _holds_answers(name, found.table[name])]
+    holding = [name for name in found.free() if _holds_answers(name, found.table[name])]
+    beside = measures.measured(holding, [*holding, *found.columns.get("label", ())])
+    candidates = [name for name in holding if name not in beside]
     if "label" in found.columns:
         _spread_beside_label(found, candidates)
     elif not candidates:
-        found.problems.append(_no_label(found))
+        found.problems.append(
+            f"no column holds the answers (there are: {', '.join(found.names[:20])}); say which: --map label=COLUMN, "
+            "or --map rater_id=ONE+OTHER where each rater has a column"
+        )
     elif "rater_id" in found.columns:
         _spread_criteria(found, candidates)
     else:
@@ -255,13 +262,6 @@ def _spread_beside_label(found: Found, candidates: Sequence[str]) -> None:
     if any(kind_of(bare_name(name), found.asked) for name in alike):
         del found.columns["label"]
         _spread_raters(found, [label, *alike])
-
-
-def _no_label(found: Found) -> str:
-    return (
-        f"no column holds the answers (there are: {', '.join(found.names[:20])}); say which: --map label=COLUMN, "
-        "or --map rater_id=ONE+OTHER where each rater has a column"
-    )
 
 
 def _spread_criteria(found: Found, named: Sequence[str]) -> None:
@@ -392,7 +392,7 @@ def _is_shared(found: Found, item: list[str]) -> bool:
 def _candidates(found: Found, known: Sequence[str]) -> list[str]:
     """Columns that may take part in a key, ids first; none of what was answered, measured or written in words."""
     used = {name for part, names in found.columns.items() if part in NO_KEY for name in names}
-    used |= {one.column for one in found.spread} | {*known}
+    used |= {name for one in found.spread for name in one.columns} | {*known}
     free = [name for name in found.names if name not in used and found.table[name].ne("").all()]
     shared = [
         name for name in free if any(one.rater_id for one in found.spread) or found.table[name].duplicated().any()

@@ -338,3 +338,40 @@ def test_a_table_of_criteria_without_raters_asks_about_every_column() -> None:
 )  # fmt: skip
 def test_a_word_beside_other_answers_is_asked_about_as_an_answer(table: str, says: str) -> None:
     assert any(says in one for one in propose(frame(table)).problems)
+
+
+BESIDE = """
+id anna bob llm.x.verdict llm.x.confidence llm.x.usage.usd llm.x.usage.tokens gpt4_score gpt4_confidence gpt4_cost
+1  1    2   2             2                0.5             91                 1          5               0.1
+2  3    3   3             5                0.25            12                 3          4               0.2
+3  2    1   2             1                1               33                 2          4               0.3
+"""
+
+
+def test_what_stands_beside_a_raters_answer_is_no_rater() -> None:
+    table = frame(BESIDE)
+    found = propose(table, Asked(people=("anna", "bob")))
+    assert found.problems == ()
+    assert {one.rater_id for one in found.mapping.spread} == {"anna", "bob", "llm.x", "gpt4"}
+    told = "beside a rater's answers, kept in no column of labels: llm.x.usage.tokens"
+    assert told in found.told
+    labels = tidy(table, found.mapping).labels.set_index(["rater_id", "item_id"])
+    assert labels.loc[("llm.x", "2"), ["label", "confidence", "cost_usd"]].tolist() == ["3", "5", "0.25"]
+    assert labels.loc[("gpt4", "3"), ["label", "confidence", "cost_usd"]].tolist() == ["2", "4", "0.3"]
+    assert labels.loc["anna", ["confidence", "cost_usd"]].eq("").all(axis=None)
+    check_verdicts(labels.reset_index())
+    percent = table.assign(gpt4_confidence=["80", "91", "75"])  # of no scale that labels have
+    assert "confidence: gpt4_confidence" not in " ".join(told := propose(percent, Asked(people=("anna", "bob"))).told)
+    assert any("kept in no column of labels: llm.x.usage.tokens, gpt4_confidence" in one for one in told)
+
+
+def test_columns_of_cost_go_with_those_of_raters_in_order_or_are_refused() -> None:
+    table = frame("id anna x y one two\n1 A B A 0.5 0.1\n2 B B A 0.6 0.2")
+    said = Asked(columns={"rater_id": ("x", "y"), "cost_usd": ("two", "one")}, people=("anna",))
+    labels = tidy(table, propose(table, said).mapping).labels
+    assert labels[["rater_id", "cost_usd"]].to_numpy().tolist() == [
+        ["x", "0.1"], ["x", "0.2"], ["y", "0.5"], ["y", "0.6"],
+    ]  # fmt: skip
+    said = Asked(columns={"rater_id": ("anna", "x", "y"), "cost_usd": ("two", "one")}, people=("anna",))
+    (problem,) = propose(table, said).problems
+    assert problem.startswith("--map cost_usd=two+one names 2 columns: name one, or as many as --map rater_id")

@@ -1,0 +1,103 @@
+"""What stands beside a rater's answer in a column of its own: how sure it is, what it cost, how long it took."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pandas as pd
+
+from calibration.table.roles import NAMES, all_numbers, in_english
+from calibration.tidying.found import Found
+from calibration.tidying.raters import ANSWER_WORDS, bare_name, kind_of_name
+
+LEFT_OUT = "left out"  # no column of labels holds it
+PARTS = {
+    **dict.fromkeys(("confidence", "conf", "certainty", "probability", "prob"), "confidence"),
+    **{name: part for part in ("cost_usd", "seconds") for name in (part.replace("_", ""), *NAMES[part])},
+    **dict.fromkeys(("logprob", "logprobs", "tokens", "latencyms", "durationms"), LEFT_OUT),
+}
+ONE_EACH = ("len_a", "len_b", "run", "seconds", "cost_usd", "confidence")  # two numbers joined are none
+BETWEEN = re.compile(r"([ _.:/-]+)")
+LEVELS = range(1, 6)
+
+
+def measure_of(head: str) -> tuple[str, str]:
+    """The head before its last words, and the part that these name; ("", "") where they name none or all of it."""
+    pieces = BETWEEN.split(head)
+    for place in range(max(2, (len(pieces) - 5) // 2 * 2), len(pieces), 2):
+        if part := PARTS.get(in_english("".join(pieces[place:]))):
+            return "".join(pieces[: place - 1]), part
+    return "", ""
+
+
+def measured(names: Iterable[str], answers: Iterable[str]) -> dict[str, str]:
+    """Of `names` those beside an answer of the same head -> that column of `answers`; "" where it is of several."""
+    owners = {_without_answer_words(name): name for name in answers if not measure_of(name)[1]}
+    found = {}
+    for name in names:
+        head = _without_answer_words(measure_of(name)[0])
+        inside = [owner for owner in owners if head == owner or head.startswith(f"{owner}.")]
+        if inside:
+            found[name] = owners[max(inside, key=len)]
+        elif kind_of_name(bare_name(head)) and any(re.match(rf"{re.escape(head)}[ _.:/-]", one) for one in owners):
+            found[name] = ""
+    return found
+
+
+def give_measures(found: Found) -> None:
+    """Give each column of answers what stands beside it: as the user says in order, else by heads that begin alike.
+
+    What no column of labels holds, or not as numbers of its scale, is told by name and left out.
+    """
+    columns = [one.column for one in found.spread]
+    own: dict[str, dict[str, str]] = {name: {} for name in columns or found.columns.get("label", ())[:1]}
+    for part in ONE_EACH:
+        listed = found.asked.columns.get(part, ())
+        if len(listed) < 2:
+            continue
+        found.columns.pop(part, None)
+        if len(listed) != len(found.asked.columns.get("rater_id", ())) or len(listed) != len(columns):
+            found.problems.append(
+                f"--map {part}={'+'.join(listed)} names {len(listed)} columns: name one, or as many as --map rater_id "
+                "names columns of answers, in the same order"
+            )
+        for column, name in zip(columns, listed, strict=False):
+            own[column][part] = name
+    said = {*found.asked.columns, *found.constants}
+    taken = {name for part, names in found.columns.items() if part in said or part not in ONE_EACH for name in names}
+    left = []
+    taken |= {*own} | {name for given in own.values() for name in given.values()}
+    for name, owner in measured([name for name in found.names if name not in taken], own).items():
+        part = measure_of(name)[1]
+        if owner and part not in said and part not in own[owner] and fits(part, found.table[name]):
+            own[owner][part] = name
+        elif part not in said:
+            left.append(name)
+    moved = {name for given in own.values() for name in given.values()} | {*left}
+    for part in [one for one in ONE_EACH if one not in said and {*found.columns.get(one, ())} & moved]:
+        del found.columns[part]
+    if left:
+        found.told.append(f"beside a rater's answers, kept in no column of labels: {', '.join(left)}")
+    if not found.spread:
+        found.columns |= {part: (name,) for given in own.values() for part, name in given.items()}
+        return
+    found.spread = tuple(replace(one, measures=own[one.column]) for one in found.spread)
+    for part in ("confidence", "cost_usd", "seconds"):
+        if listed := tuple(given[part] for given in own.values() if part in given):
+            found.told.append(f"the {part} of a rater's answers: {', '.join(listed)}")
+
+
+def fits(part: str, cells: "pd.Series[str]") -> bool:
+    """Whether every filled cell is a number, of a confidence one from 0 to 1 or a whole level from 1 to 5."""
+    filled = cells[cells.str.strip() != ""]
+    if part == LEFT_OUT or filled.empty or not all_numbers(filled):
+        return False
+    numbers = pd.to_numeric(filled)
+    return part != "confidence" or bool(numbers.between(0, 1).all() or numbers.isin(LEVELS).all())
+
+
+def _without_answer_words(head: str) -> str:
+    pieces = BETWEEN.split(head)
+    while len(pieces) > 1 and pieces[-1].casefold() in ANSWER_WORDS:
+        pieces = pieces[:-2]
+    return "".join(pieces)

@@ -132,6 +132,11 @@ def test_without_a_key_nothing_is_planned_and_what_waits_is_estimated(judging: J
     judging("judge", "run", "small", "--limit", "5", exit_code=1)
     (left,) = json.loads(judging("judge", "estimate", "small", "--json"))
     assert (left["added"], left["waiting"], left["estimate"]["calls"]) == (0, 7, 7)
+    judging("judge", "pause", "small")
+    judging.patch.setenv("MY_JUDGE_KEY", "")
+    assert "MY_JUDGE_KEY is not set" in judging("judge", "resume", "small", exit_code=1)
+    (standing,) = json.loads(judging("judge", "status", "small", "--json"))
+    assert standing["stopped"] == "paused by hand", "who cannot go on ends no pause"
     assert 0 < left["estimate"]["likely"] < plan["estimate"]["likely"]
 
 
@@ -241,8 +246,12 @@ def test_a_judge_that_always_says_first_is_named_in_words_and_its_panel_is_a_rat
 
 def test_a_waiting_worker_carries_out_what_the_app_asks_for(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> None:
     """And ends by Ctrl-C; the process itself is told to end in tests/faults/test_judge_unit.py."""
+    judging("judge", "run", "small", "--limit", "5", exit_code=1)
+    judging.judges('[[judge]]\nname = "keyless"\nmodel = "openai/x"\napi_key_env = "NOT_SET"\nmax_output_tokens = 99')
     with transaction(judging.engine) as session:
-        request_run(session, a_person(session, judging.study, "Eva", "evaluator"), ["mini"])
+        eva = a_person(session, judging.study, "Eva", "evaluator")
+        for name in ("keyless", "mini"):
+            request_run(session, eva, [name])
 
     def none_is_left(*given: Any) -> Any:
         found = next_request(*given)
@@ -253,11 +262,19 @@ def test_a_waiting_worker_carries_out_what_the_app_asks_for(judging: Judging, mo
     monkeypatch.setattr(requests, "next_request", none_is_left)
     usual = signal.getsignal(signal.SIGTERM)
     try:
+        judging.patch.setenv("MY_JUDGE_KEY", "")
+        said = judging("judge", "resume", "small", "--wait", exit_code=130)
+        assert said.count("MY_JUDGE_KEY is not set") == 2, "told at its start and of its request; it stays up"
+        assert "request 1: judge 'keyless': the environment variable NOT_SET" in said
+        judging.patch.setenv("MY_JUDGE_KEY", SENTINEL)
+        with transaction(judging.engine) as session:
+            request_run(session, eva, ["mini"])
         judging("judge", "resume", "small", "--wait", exit_code=130)
     finally:
         signal.signal(signal.SIGTERM, usual)
     assert done(judging.engine)
-    assert json.loads(judging("judge", "status", "small", "--json"))[0]["done"] == 12
+    (standing,) = json.loads(judging("judge", "status", "small", "--json"))
+    assert (standing["judge"], standing["done"]) == ("mini", 12), "nothing is planned of who has no key"
 
 
 def done(engine: Engine) -> bool:

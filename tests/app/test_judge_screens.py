@@ -12,8 +12,10 @@ from streamlit.testing.v1 import AppTest
 from annotation.facts.judge_facts import ImportedCost, imported_costs
 from annotation.judges.asking import client
 from annotation.judges.reviewing.judge_standings import judge_runs
+from annotation.participation.standing import withdraw
 from annotation.people.principals import local_admin
 from annotation.people.sign_ins import sign_out
+from app.screens import leaving
 from app.screens.study import judges
 from app.screens.study.judge_tables import standing_table
 from db.connect import reading, transaction
@@ -169,6 +171,11 @@ def test_a_run_is_asked_for_only_after_its_cost_was_shown_and_no_model_library_i
     assert "asked for and not finished: mini" in shown(screen)
     assert "calipers judge resume disputed --judges judges.toml --wait" in shown(screen)
     assert [button.label for button in screen.button] == ["Pause mini"], "once is enough"
+    monkeypatch.setattr(leaving, "send_away", lambda *_: None)  # a button acts before its page looks who is there
+    with transaction(engine_here) as session:
+        withdraw(session, local_admin(session.get_one(Study, study)), "Eva")
+    drawn(screen.button(key="pause_mini").click().run())
+    assert "paused" not in shown(screen), "whoever was taken out does nothing from a page left open"
 
 
 def test_where_nothing_is_missing_nothing_can_be_asked_for(engine_here: Engine, tmp_path: Path) -> None:

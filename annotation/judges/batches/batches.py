@@ -30,7 +30,7 @@ from annotation.judges.batches.batch_rows import (
     plan_again,
 )
 from annotation.judges.defining.judge_file import JudgeDefinition
-from annotation.judges.money.accounts import Account, find_account, is_planned
+from annotation.judges.money.accounts import Account, find_account, is_planned, stopped_by
 from annotation.judges.money.prices import batch_price
 from annotation.judges.queue.settling import Worker
 from annotation.judges.replies.outcomes import COST_UNKNOWN, Reply
@@ -214,7 +214,7 @@ class JudgeBatches:
         """For every worker, and for whoever looks at the judge's status."""
         self.run.stopped = self.run.stopped or reason
         with connect.transaction(self._engine) as session:
-            session.execute(update(Judge).where(Judge.id == self._account.judge_id).values(stopped=self.run.stopped))
+            session.execute(update(Judge).where(Judge.id == self._account.judge_id).values(stopped=stopped_by(reason)))
 
 
 async def go_through_batches(

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, and_, exists, func, orm, select, true
+from sqlalchemy import ColumnElement, and_, case, exists, func, orm, select, true
 
 from annotation.errors import AnnotationError
 from annotation.judges.defining.judge_file import JudgeDefinition, ModelFacts, maker
@@ -23,6 +23,11 @@ from plain.hashes import canonical_sha256, text_sha256
 Describe = Callable[[JudgeDefinition], ModelFacts]
 PAUSED = "paused by hand"  # of a judge that stopped: only somebody who says so lets it go on, and no run by itself
 REPEAT = "repeat_no"  # stands in the stored seed where each repeat sends its own number
+
+
+def stopped_by(reason: str | None) -> ColumnElement[str | None]:
+    """What a worker writes as the reason why a judge stopped, None for none: a pause stays, whatever came after it."""
+    return case((Judge.stopped == PAUSED, PAUSED), else_=reason)
 
 
 @dataclass(frozen=True)

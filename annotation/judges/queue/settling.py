@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Update, bindparam, func, orm, select, text, update
 
 from annotation.judges.asking.steps import Finish
-from annotation.judges.money.accounts import Account
+from annotation.judges.money.accounts import Account, stopped_by
 from annotation.judges.money.prices import fits, room_of
 from annotation.judges.replies.reply import PARSER_VERSION
 from annotation.labelling import record_answers
@@ -255,6 +255,8 @@ def _settle(session: orm.Session, books: _Books, changes: Sequence[Settled]) -> 
         until = {} if change.paused_s is None else {"paused_until": at + timedelta(seconds=change.paused_s)}
         if columns := {**change.judge, **until}:
             judge = books.held[change.call_id].judge_id
+            if "stopped" in columns:
+                columns["stopped"] = stopped_by(columns["stopped"])
             session.execute(update(Judge).where(Judge.id == judge).values(**columns))
 
 

@@ -14,13 +14,13 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from sqlalchemy import Engine, case, orm, select, update
+from sqlalchemy import Engine, orm, select, update
 
 from annotation.judges.asking import client, examples
 from annotation.judges.batches.batch_api import BatchApi
 from annotation.judges.batches.batches import BatchRun, go_through_batches
 from annotation.judges.defining.judge_file import JudgeDefinition
-from annotation.judges.money.accounts import PAUSED, Account, find_account
+from annotation.judges.money.accounts import Account, find_account, stopped_by
 from annotation.judges.queue.journal import Journal, journals_of
 from annotation.judges.queue.settling import STILL_OPEN, Worker, heartbeat
 from annotation.judges.running import progress, work
@@ -100,8 +100,7 @@ def _start_again(engine: Engine, accounts: Sequence[Account]) -> None:
     """What stopped a judge before stops it no more, but for a pause; and its budget is what its file says now."""
     with connect.transaction(engine) as session:
         for account in accounts:
-            stopped = case((Judge.stopped == PAUSED, PAUSED))
-            changed = {"stopped": stopped, "max_cost": account.resolved.definition.max_cost}
+            changed = {"stopped": stopped_by(None), "max_cost": account.resolved.definition.max_cost}
             session.execute(update(Judge).where(Judge.id == account.judge_id).values(**changed))
 
 

@@ -322,7 +322,7 @@ class JudgeWork:
         limited = reply.cost if self._definition.max_cost is not None else None
         if limited is not None and (why := prices.broken_by(limited, worst)):
             self.stop(why)
-            judge = {**judge, "stopped": self.stopped}
+            judge = {**judge, "stopped": why}
         tries, row = counted_tries(tried), as_row(reply, step, self._price)
         counts = tried[-1].outcome not in ("rate_limited", "format_rejected", "fatal", "abandoned")
         wait_s = back_off_s(tries, random.random()) if requeue and counts else 0.0
@@ -352,8 +352,8 @@ class JudgeWork:
             self._rung = max(self._rung, following)
             return {"rung": self._rung}, None
         elif reply.outcome in ("format_rejected", "fatal"):
-            self.stop(reply.error or reply.outcome)
-            return {"stopped": self.stopped}, None
+            self.stop(why := reply.error or reply.outcome)
+            return {"stopped": why}, None  # not what stopped this process, as a pause that is over by now
         elif reply.outcome in ("server_error", "dropped", "timeout"):
             self._gate.failed()
         return {}, None

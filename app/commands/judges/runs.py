@@ -194,11 +194,11 @@ def resume(
     again = _resume(study, judges, batch)
     if wait:
         _carry_out_requests(engine, study_id, definitions, limit, as_json, f"{again} --wait", described)
+    able = with_keys(definitions)  # before a pause ends that this machine cannot use
     if not keep_paused:
         with connect.transaction(engine) as session:
             row = session.get_one(tables.Study, study_id)
-            go_on(session, opening.local_admin(row), [definition.name for definition in definitions])
-    able = with_keys(definitions)
+            go_on(session, opening.local_admin(row), [definition.name for definition in able])
     _work(engine, study_id, able, limit, as_json, again)
     if len(able) < len(definitions):
         raise typer.Exit(1)
@@ -215,9 +215,14 @@ def _carry_out_requests(
     from annotation.judges.planning.plan import plan_judges
     from annotation.judges.planning.requests import end_request, next_request, planned_judges
 
-    def work(chosen: Sequence[JudgeDefinition]) -> None:
+    def work(chosen: Sequence[JudgeDefinition], request: int | None = None) -> None:
         try:
-            _work(engine, study_id, with_keys(chosen), limit, as_json, again)
+            able = with_keys(chosen)  # before calls are planned that nobody could make
+            if request is not None:
+                plan_judges(engine, study_id, able)
+            _work(engine, study_id, able, limit, as_json, again)
+        except AnnotationError as error:  # of these judges: the worker stays up for others
+            typer.echo(error.text if request is None else f"request {request}: {error.text}", err=True)
         except typer.Exit as ended:
             if ended.exit_code == 130:
                 raise
@@ -238,12 +243,7 @@ def _carry_out_requests(
                     work(planned_judges(engine, study_id, definitions))
                 look_at = time.monotonic() + POLL_S
             continue
-        chosen = [known[name] for name in request.judges] or list(definitions)
-        try:
-            plan_judges(engine, study_id, chosen)
-            work(chosen)
-        except AnnotationError as error:
-            typer.echo(f"request {request.id}: {error.text}", err=True)
+        work([known[name] for name in request.judges] or list(definitions), request.id)
         end_request(engine, request.id)
 
 

@@ -1,6 +1,5 @@
 """How judges are doing: one sentence, what the order did to them, the table, failures by kind, how they were asked."""
 
-from collections.abc import Callable
 from html import escape
 
 import streamlit as st
@@ -14,7 +13,7 @@ from annotation.people.principals import Principal, study_for
 from app.results import computing, study_reports
 from app.screens import leaving, look, report_page, waiting
 from app.screens.results.disagreements import sent_html
-from app.screens.study import describing, judge_tables
+from app.screens.study import describing, judge_tables, people
 from app.settings import database
 from calibration.errors import CalibrationError
 from db.connect import reading, transaction
@@ -75,7 +74,7 @@ def draw_now(
         f"{judge_tables.still_open(runs)}{judge_tables.order_warnings(orders)}<h2>"
         f"{worded('Judges')}</h2>{judge_tables.standing_table(runs, orders, imported)}</div>"
     )
-    _pausing(principal, runs)
+    _pausing(people.acting(principal, cookie), runs)
     st.html(
         '<div class="c-page"><p class="c-soft c-foot">'
         + worded(
@@ -89,21 +88,16 @@ def draw_now(
     )
 
 
-def _pausing(principal: Principal, runs: judge_standings.JudgeRuns) -> None:
+def _pausing(whose: people.Whose, runs: judge_standings.JudgeRuns) -> None:
     """A button for each judge that has calls to make."""
     with st.container(horizontal=True, gap="small"):
         for one in runs.standings:
             if one.unfinished:
                 word, act, about = PAUSE[one.stopped == PAUSED]
                 st.button(
-                    f"{worded(word)} {one.judge}", key=f"pause_{one.judge}", help=worded(about), on_click=_do,
-                    args=(principal, act, one.judge),
+                    f"{worded(word)} {one.judge}", key=f"pause_{one.judge}", help=worded(about), on_click=people.do,
+                    args=(whose, act, [one.judge]),
                 )  # fmt: skip
-
-
-def _do(principal: Principal, act: Callable[..., None], judge: str) -> None:
-    with transaction(database()) as session:
-        act(session, principal, [judge])
 
 
 PAUSE = {

@@ -159,7 +159,7 @@ def invite_by_name(whose: Whose) -> None:
     with st.form("invite", border=False), row():
         st.text_area(worded("Names, one a line"), key="new_names", height=96, placeholder="Ada\nBen", width=420)
         st.selectbox(worded("Role"), people_tables.ROLES, key="new_role", format_func=worded, width=180)
-        st.form_submit_button(worded("Make links"), on_click=_do, args=(whose, _invite_typed))
+        st.form_submit_button(worded("Make links"), on_click=do, args=(whose, _invite_typed))
     if LINKS not in st.session_state:
         return
     role, made, asked = st.session_state[LINKS]
@@ -269,10 +269,10 @@ def row() -> DeltaGenerator:
 
 def _button(label: str, whose: Whose, act: Callable[..., Any], *arguments: object, key: str, about: str = "") -> None:
     args = (whose, act, *arguments)
-    st.button(worded(label), key=f"people_{key}", on_click=_do, args=args, help=worded(about) or None)
+    st.button(worded(label), key=f"people_{key}", on_click=do, args=args, help=worded(about) or None)
 
 
-def _do(whose: Whose, act: Callable[..., Any], *arguments: object) -> None:
+def do(whose: Whose, act: Callable[..., Any], *arguments: object) -> None:
     """Do it as whoever acts now: see `sign_ins.acting`."""
     look.speak()
     try:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 import pytest
 from sqlalchemy import Engine
 
@@ -9,6 +12,7 @@ from annotation.errors import AnnotationError
 from annotation.judges.planning import requests as asked_for
 from annotation.judges.planning.plan import plan_judges
 from annotation.judges.planning.requests import end_request, next_request, planned_judges, request_run
+from annotation.judges.replies.outcomes import Reply
 from annotation.people.principals import Principal, local_admin
 from db.connect import reading, transaction
 from db.judge_tables import JudgeRequest
@@ -71,6 +75,32 @@ def test_only_judges_with_a_plan_can_go_on(engine: Engine) -> None:
     assert planned_judges(engine, study, both) == ()
     plan_judges(engine, study, both[:1], describe=describe)
     assert [judge.name for judge in planned_judges(engine, study, both)] == ["mini"]
+
+
+@pytest.mark.databases("sqlite")
+@pytest.mark.parametrize(("goes_on", "stopped"), [(False, "paused by hand"), (True, "AuthenticationError: no")])
+def test_what_was_in_flight_ends_no_pause_and_makes_none_again(engine: Engine, goes_on: bool, stopped: str) -> None:
+    study, stub, seen = make_study(engine, 10), Stub(), set[str | None]()
+    with transaction(engine) as session:
+        owner = a_person(session, study, "Olga", "admin")
+
+    async def transport(*request: Any) -> Reply:
+        if len(stub.requests) != 2:
+            return await stub(*request)
+        stub.requests.append({})
+        with transaction(engine) as session:
+            asked_for.pause_judges(session, owner, ["mini"])
+        while goes_on and "paused by hand" not in seen:
+            await asyncio.sleep(0.01)
+        if goes_on:
+            with transaction(engine) as session:
+                asked_for.go_on(session, owner, ["mini"])
+        return Reply("fatal", 0.0, http_status=401, error="AuthenticationError: no")
+
+    run_stub(
+        engine, study, transport, on_progress=lambda judges: seen.update(one.stopped for one in judges), tick_s=0.01
+    )
+    assert account(engine).stopped == stopped
 
 
 def test_a_paused_run_loses_nothing_pays_nothing_twice_and_goes_on_where_it_was(engine: Engine) -> None:

@@ -106,7 +106,7 @@ def warnings_and_making(report: CalibrationReport, page: str, already: Collectio
     counts = [
         worded("{found} on {link}", found=len(found), link=_link(name)) for name, found in by_page.items() if found
     ]
-    where = worded("More: {counts}." if own or already else "It is: {counts}.", counts=", ".join(counts))
+    where = worded("More: {counts}." if own or already else "It is: {counts}.", counts=worded(", ").join(counts))
     others = f'<p class="c-soft">{where}</p>' if counts else ""
     if listed or others:
         section(f"<h2>{worded('What to know before you use a number')}</h2>{listed}{others}")

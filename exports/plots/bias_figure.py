@@ -11,7 +11,7 @@ from calibration.results import CalibrationReport
 from calibration.study.bias import Bias
 from exports import cells, figures
 from exports.plots.names import fitted, told_apart
-from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, themed
+from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, lettered, themed
 from exports.sheets.bias import QUESTIONS, Question, answer, effect_of, named, raters_of
 from exports.tables import PEOPLE
 from plain.wording import worded
@@ -124,7 +124,7 @@ def _draw(lines: Sequence[Line], width: float, height: float, row: float) -> Can
 
 
 def _panel(axes: Axes, panel: Panel, raters: Sequence[str], limit: float, room: float) -> None:
-    axes.set_title(fitted(panel.question.title, room, TEXT), loc="left", pad=4, color=INK, linespacing=1.0)
+    axes.set_title(fitted(lettered(panel.question.title), room, TEXT), loc="left", pad=4, color=INK, linespacing=1.0)
     axes.set_xlim(-limit, limit)
     axes.set_ylim(len(raters) - 0.5, -0.5)
     axes.set_yticks([])

@@ -186,11 +186,11 @@ def _people(axes: Axes, plan: Plan, ceiling: Estimate | None, beside: bool) -> l
     axes.axhline(middle, color=INK_SOFT, lw=0.6, ls=(0, (2, 2)), zorder=1)
     at, side = ((plan.wide, middle), "left") if beside else ((plan.wide, plan.tall + KEY), "right")
     axes.annotate(
-        ANNOTATORS, at, (3 if beside else 0, 0), textcoords="offset points", ha=side, va="center_baseline",
+        lettered(ANNOTATORS), at, (3 if beside else 0, 0), textcoords="offset points", ha=side, va="center_baseline",
         color=INK_SOFT, annotation_clip=False,
     )  # fmt: skip
     if not beside:  # no room at the right: what the band is stands above it
-        end = plan.wide - width_of(ANNOTATORS, TEXT) - 0.06
+        end = plan.wide - width_of(lettered(ANNOTATORS), TEXT) - 0.06
         axes.fill_between([end - 0.2, end], plan.tall + KEY - 0.045, plan.tall + KEY + 0.045, color=BAND, lw=0,
                           clip_on=False)  # fmt: skip
         axes.plot([end - 0.2, end], [plan.tall + KEY] * 2, color=INK_SOFT, lw=0.6, ls=(0, (2, 2)), clip_on=False)

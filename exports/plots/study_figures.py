@@ -268,8 +268,9 @@ def plan_figure(plan: study_plan.StudyPlan, goals: study_plan.Goals, width: floa
         if needed and FEWEST <= needed <= most:
             axes.plot([needed], [goals.half_width], "o", ms=5, color=OKABE_ITO[0], zorder=4)
             axes.annotate(
-                f"{needed:,} topics", (needed, goals.half_width), (6, 6), textcoords="offset points", color=INK,
-                size=TEXT, bbox={"boxstyle": "square,pad=.1", "fc": PAPER, "ec": "none"}, zorder=5,
+                lettered("{needed:,} topics", needed=needed), (needed, goals.half_width), (6, 6),
+                textcoords="offset points", color=INK, size=TEXT,
+                bbox={"boxstyle": "square,pad=.1", "fc": PAPER, "ec": "none"}, zorder=5,
             )  # fmt: skip
     caption = worded(
         "Half-width of the {level:g} % interval of agreement by number of topics, {labels_per_topic:,.4g} "

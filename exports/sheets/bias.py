@@ -124,7 +124,7 @@ def _row(asked: Asked) -> tuple[cells.Cell, ...]:
     detectable = None if math.isnan(bias.detectable) else bias.detectable
     p = None if math.isnan(bias.p) else cells.Probability(bias.p)
     return (
-        asked.title, asked.rater, effect, bias.null, bias.floor, detectable, p,
+        worded(asked.title), asked.rater, effect, bias.null, bias.floor, detectable, p,
         worded(OUTCOMES[bias.outcome]), effect.n, effect.clusters,
     )  # fmt: skip
 
@@ -138,7 +138,8 @@ def _systems(report: CalibrationReport) -> Iterator[tuple[Asked, bool]]:
             continue
         system = estimate.category.removeprefix(SYSTEM_PAIR)
         own = bool(families.get(estimate.rater)) and families.get(estimate.rater) == families.get(system)
-        yield Asked(f"{system}{' (own)' if own else ''}, beyond people", estimate.rater, bias), own
+        title = "{system} (own), beyond people" if own else "{system}, beyond people"
+        yield Asked(worded(title, system=system), estimate.rater, bias), own
 
 
 def _rationales(report: CalibrationReport) -> Iterator[Asked]:
@@ -187,7 +188,7 @@ def _unasked(report: CalibrationReport, shown: Sequence[Asked]) -> Iterator[str]
                 missing.setdefault(question.title, []).append(judge)
     if missing:
         parts = [f"{worded(title)} ({_some(judges)})" for title, judges in missing.items()]
-        yield worded("Cannot tell, for these labels cannot show it: {parts}.", parts="; ".join(parts))
+        yield worded("Cannot tell, for these labels cannot show it: {parts}.", parts=worded("; ").join(parts))
 
 
 def _some(names: Sequence[str]) -> str:

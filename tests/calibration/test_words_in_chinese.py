@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from babel.messages import pofile
 
+from app.screens.results import bias as bias_page
 from calibration import remarks, warning_words
 from calibration.choosing import card
 from calibration.choosing.choice_words import sentence_about, short_sentence, spoken, without_advice
@@ -16,10 +18,11 @@ from calibration.remarks import Reason
 from calibration.results import CalibrationReport
 from exports.as_json import report_json
 from exports.pack import brief_pack
+from exports.sheets import bias
 from exports.words.methods import methods_paragraph
 from exports.words.sentences import opening, told_headline
 from plain import wording
-from tests.calibration.test_words_decide_nothing import STUDIES, report_of
+from tests.calibration.test_words_decide_nothing import FAMILIES, STUDIES, report_of
 from tests.plain.test_wording import catalogue, fields_of
 
 
@@ -128,6 +131,20 @@ def test_the_files_of_a_pack_are_in_english_whoever_asks() -> None:
     with wording.speaking("zh_CN"):
         files = brief_pack(report_of("a choice"))
     assert not [name for name in files if name != "answer.pdf" and re.search("[\u4e00-\u9fff]", files[name].decode())]
+
+
+def test_every_bias_is_named_in_chinese_in_the_answer_and_in_the_table() -> None:
+    report = report_of("pairs, two orders")
+    with wording.speaking("zh_CN"):
+        table = bias.bias_table(report)
+        answer = bias_page.sentence(
+            [replace(one, bias=replace(one.bias, outcome="found")) for one in bias.headlines(report)]
+        )
+    assert table is not None
+    names = [str(row[0]) for row in table.rows]
+    assert len(set(names)) > 1
+    assert not [name for name in names if {*ENGLISH_WORD.findall(name)} - {*FAMILIES}]
+    assert "; " not in answer
 
 
 def test_a_card_is_told_in_chinese_by_its_facts() -> None:

@@ -57,8 +57,8 @@ def _by_judge(biased: Sequence[bias.Asked]) -> str:
     titles: dict[str, list[str]] = {}
     for question in biased:
         titles.setdefault(question.rater, []).append(worded(question.title))
-    return "; ".join(
-        f"{judge}: {'; '.join(own[:NAMED])}"
+    return worded("; ").join(
+        f"{judge}: {worded('; ').join(own[:NAMED])}"
         + (worded("; and {named:,} more", named=len(own) - NAMED) if len(own) > NAMED else "")
         for judge, own in titles.items()
     )

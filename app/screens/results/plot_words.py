@@ -234,7 +234,7 @@ def of_work(found: Sequence[AnnotatorQuality]) -> str:
     agree, left = _range((one.rater, one.agreement) for one in found), _range((one.rater, one.left) for one in found)
     said = [worded("agreement with the others {agree}", agree=agree)] * bool(agree)
     said += [worded("the share of winners taken on the left {left}", left=left)] * bool(left)
-    text = "; ".join(said)
+    text = worded("; ").join(said)
     return f"{text[0].upper()}{text[1:]}." if text else ""
 
 

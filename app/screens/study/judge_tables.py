@@ -40,7 +40,7 @@ def sentence(standings: Sequence[JudgeStanding]) -> str:
         money += worded(" and {unpriced} of unknown price", unpriced=unpriced)
     use = "{usable:,} of {answers:,} answers are usable" if answers else "no answer has come in yet"
     use = worded(use, usable=usable, answers=answers)
-    return f"{who} {calls}{money}; {use}."
+    return worded("{lead}.", lead=worded("; ").join([f"{who} {calls}{money}", use]))
 
 
 def still_open(runs: JudgeRuns) -> str:
@@ -53,12 +53,12 @@ def still_open(runs: JudgeRuns) -> str:
     wait = " --wait" if runs.requests else ""  # who does not wait carries out no request
     resume = f"<code>calipers judge resume {escape(runs.study)} --judges judges.toml{wait}</code>"
     said = [worded("{left:,} calls are still to be made", left=left)] if left else []
-    asked = worded("asked for and not finished: {requests}", requests=escape(", ".join(runs.requests)))
+    asked = worded("asked for and not finished: {requests}", requests=escape(worded(", ").join(runs.requests)))
     said += [asked] if runs.requests else []
     if in_flight:
-        going = worded("{in_flight:,} calls are in flight; {said}.", in_flight=in_flight, said="; ".join(said))
+        going = worded("{in_flight:,} calls are in flight; {said}.", in_flight=in_flight, said=worded("; ").join(said))
         return f'<p class="c-soft">{going}</p>'
-    how = worded("{said}. A worker makes them: {resume}", said="; ".join(said).capitalize(), resume=resume)
+    how = worded("{said}. A worker makes them: {resume}", said=worded("; ").join(said).capitalize(), resume=resume)
     return f'<p class="c-amber">{how}</p>' if said else ""
 
 

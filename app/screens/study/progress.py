@@ -104,7 +104,9 @@ def waiting(progress: StudyProgress) -> str:
     waits = worded_of(open_ones, "{n} remark waits for an answer", "{n} remarks wait for an answer")
     parts += [waits] * bool(open_ones)
     if progress.stale:
-        who = ", ".join(worded("{rater} with {item}", rater=item.rater, item=item.item) for item in progress.stale[:3])
+        who = worded(", ").join(
+            worded("{rater} with {item}", rater=item.rater, item=item.item) for item in progress.stale[:3]
+        )
         parts.append(worded("{stale} in work without a sign for too long: {who}", stale=len(progress.stale), who=who))
     return (
         f"{'; '.join(parts).capitalize()}." if len(parts) == 1 else f"{parts[0].capitalize()}; {'; '.join(parts[1:])}."

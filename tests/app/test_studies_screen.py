@@ -109,6 +109,13 @@ def test_a_protocol_is_changed_field_by_field_and_a_refusal_says_its_place(
 
     assert "&#x27;clear&#x27; appears twice" in written(PROTOCOL.replace('id = "deep"', 'id = "clear"'))
     assert "not TOML" in written("format = ")
+    head, *_ = PROTOCOL.partition("[[criterion]]")
+    for slip in (
+        f'{head}[criterion]\nid = "a"', f'criterion = ["a"]\n{head}',
+        *(PROTOCOL.replace("[study]", f"[study]\n{line}") for line in ("aids = 5", "overlap = inf")),
+    ):  # fmt: skip
+        assert 'role="alert"' in written(slip)
+        drawn(screen).text_area(key="protocol_text_own")  # the box that holds the slip stays
     assert "To mend" not in written(PROTOCOL)
     screen.number_input(key=f"{form}study.overlap").set_value(0).run()
     assert "To mend" not in said(screen), "it has a field"

@@ -35,6 +35,7 @@ from annotation.judges.replies.outcomes import REPLIES, Reply
 from annotation.judges.running import gate, writer
 from annotation.judges.running.progress import JudgeProgress
 from db import connect, tables
+from db.judge_tables import Judge
 
 LOOK_AGAIN_S = 0.5  # after a claim that found nothing
 _Came = tuple[settling.Settled, Callable[[], None]]  # an attempt, and what to do once it is stored
@@ -77,12 +78,17 @@ class JudgeWork:
     async def run(self) -> None:
         """Until nothing is left, nothing more may be spent, or `stop`. Raises what a transport raised unasked."""
         await self._take_over()
-        while self.stopped is None:
-            self._start_ready()
-            self._begin_claim()
-            if not (self._tasks or self._ready or self._claiming) and await self._is_over():
-                continue
-            await self._wait()
+        watching = asyncio.create_task(self._watch())
+        watching.add_done_callback(self._ended_task)
+        try:
+            while self.stopped is None:
+                self._start_ready()
+                self._begin_claim()
+                if not (self._tasks or self._ready or self._claiming) and await self._is_over():
+                    continue
+                await self._wait()
+        finally:
+            watching.cancel()
         await self.close()
         self.stopped = self.stopped or None
         if self._error is not None:
@@ -98,6 +104,18 @@ class JudgeWork:
         self.stop("cancelled")
         for request in self._requests:
             request.cancel()
+
+    async def _watch(self) -> None:
+        """See a pause while no claim is made, too: where the rate is low, calls that are claimed wait for minutes."""
+        loop = asyncio.get_running_loop()
+        while self.stopped is None:
+            await asyncio.sleep(LOOK_AGAIN_S)
+            if why := await loop.run_in_executor(self._thread, connect.patient(self._stopped_by_others)):
+                self.stop(why)
+
+    def _stopped_by_others(self) -> str | None:
+        with connect.reading(self._engine) as session:
+            return session.get_one(Judge, self.account.judge_id).stopped
 
     async def close(self) -> None:
         """Wait for what is in flight and give unsent calls back."""

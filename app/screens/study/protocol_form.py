@@ -6,6 +6,7 @@ The text is all that is kept: a field writes into it, and what the protocol refu
 from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
+from math import isfinite
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
@@ -123,6 +124,9 @@ class Form:
         """One of a list at a time, with what adds, removes and moves it."""
         path = tuple(name.split("."))
         rows = _at(self._doc, path) or []
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            self._refused(name)  # to be mended in the TOML, as a single [criterion]
+            return
         chosen_key = f"{self._key}/{name}/chosen"
         chosen = min(st.session_state.get(chosen_key) or 0, max(0, len(rows) - 1))
         st.session_state[chosen_key] = chosen if rows else None
@@ -167,7 +171,7 @@ class Form:
         value = default if value is None else value
         if name == "study.aids":
             aids = get_args(get_args(kind)[0])
-            st.session_state[key] = [one for one in value if one in aids]
+            st.session_state[key] = [one for one in aids if isinstance(value, list | tuple) and one in value]
             st.multiselect(label, aids, format_func=_choice, **changed)
         elif options:
             st.session_state[key] = value if value in options else None
@@ -176,7 +180,7 @@ class Form:
             st.session_state[key] = value is True
             st.checkbox(label, **changed)
         elif kind in (int, float):
-            st.session_state[key] = kind(value) if isinstance(value, int | float) else None
+            st.session_state[key] = kind(value) if isinstance(value, int | float) and isfinite(value) else None
             st.number_input(label, step=kind(1) if kind is int else 0.05 if kind(value or 0) <= 1 else 1.0, **changed)
         else:
             st.session_state[key] = str(value or "")

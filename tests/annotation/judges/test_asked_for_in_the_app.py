@@ -103,6 +103,24 @@ def test_what_was_in_flight_ends_no_pause_and_makes_none_again(engine: Engine, g
     assert account(engine).stopped == stopped
 
 
+@pytest.mark.databases("sqlite")
+def test_a_pause_is_seen_while_claimed_calls_wait_for_the_rate(engine: Engine) -> None:
+    study = make_study(engine, 30)
+    with transaction(engine) as session:
+        owner = a_person(session, study, "Olga", "admin")
+
+    def paused_at_the_third(text: str, number: int) -> str:
+        if number == 3:
+            with transaction(engine) as session:
+                asked_for.pause_judges(session, owner, ["mini"])
+        return judgments(text)
+
+    stub = Stub(paused_at_the_third)
+    run_stub(engine, study, stub, STUB_JUDGE.replace("concurrency = 8", "concurrency = 64\nrpm = 600"))
+    assert len(stub.requests) < 30, "all 60 are claimed at once, and sent in 6 s"
+    assert call_states(engine) == {"done": len(stub.requests), "planned": 60 - len(stub.requests)}
+
+
 def test_a_paused_run_loses_nothing_pays_nothing_twice_and_goes_on_where_it_was(engine: Engine) -> None:
     study = make_study(engine, 30)
     with transaction(engine) as session:

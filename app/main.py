@@ -61,12 +61,16 @@ async def back_up_hourly() -> None:
     while settings().backup_folder is not None:
         words = sys.executable, "-m", "calipers", "backup", "--due"
         quiet = asyncio.subprocess.DEVNULL  # what it says names folders, which no log holds
-        made = await asyncio.create_subprocess_exec(*words, stdout=quiet, stderr=quiet)
+        made = None
         try:
+            made = await asyncio.create_subprocess_exec(*words, stdout=quiet, stderr=quiet)
             if await made.wait():
                 log.error("no backup made, tried again in an hour; `calipers backup --due` says why")
+        except OSError:  # no memory, or no process left
+            log.error("no backup made, tried again in an hour; no process could be begun for it")
         except asyncio.CancelledError:  # this server ends
-            made.terminate()
+            if made:
+                made.terminate()
             raise
         await asyncio.sleep(HOUR_S)
 

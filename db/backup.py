@@ -24,7 +24,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from db import connect, types
 from db.errors import DatabaseError, DiskFull
-from db.migrations import current_version, upgrade
+from db.migrations import current_version, standing, upgrade
 from plain.hashes import file_sha256
 
 CHUNK = 200  # rows in memory at once: a report may be a megabyte
@@ -47,8 +47,8 @@ class JsonText(TypeDecorator[str]):
 def plain_tables(dialect: str, there: Mapping[str, Collection[str]] | None = None) -> list[TableClause]:
     """Every table of the newest schema, those that others point to first; `there`: only these, table -> its columns."""
     known = types.Record.metadata.sorted_tables
-    of_each = {table.name: [one for one in table.columns if not there or one.name in there[table.name]]
-               for table in known if not there or table.name in there}  # fmt: skip
+    of_each = {table.name: [one for one in table.columns if there is None or one.name in there[table.name]]
+               for table in known if there is None or table.name in there}  # fmt: skip
     return [
         sa.table(name, *(sa.column(column.name, _plain(column.type, dialect)) for column in columns))
         for name, columns in of_each.items()
@@ -58,10 +58,13 @@ def plain_tables(dialect: str, there: Mapping[str, Collection[str]] | None = Non
 def columns_there(connection: Connection) -> dict[str, set[str]]:
     """Table -> its columns as they stand there, which an older calipers may have made.
 
-    Raises DatabaseError where this calipers does not know one of them, as it would leave that out.
+    Raises DatabaseError where this calipers does not know one of them, as it would leave that out. Tables that no
+    calipers made, as PostGIS' own, are passed over.
     """
     inspector, known = sa.inspect(connection), types.Record.metadata.tables
     names = set(inspector.get_table_names()) - {VERSION, OURS}
+    if standing(connection) != "newer":  # of which any may be its own
+        names &= known.keys()
     found = {name: {column["name"] for column in inspector.get_columns(name)} for name in names}
     for name, columns in found.items():
         if unknown := columns - set(known[name].columns.keys() if name in known else ()):

@@ -28,11 +28,11 @@ def kept_backups(folder: Path) -> list[KeptBackup]:
     for file in folder.glob("calipers-*.calipers"):
         try:
             made_at = datetime.strptime(file.name, NAME).replace(tzinfo=UTC)
-        except ValueError:
+            mark, size = tried_file(file), file.stat().st_size
+            tried_at = datetime.fromtimestamp(mark.stat().st_mtime, UTC) if mark.exists() else None
+        except (ValueError, FileNotFoundError):  # deleted by another process since it was listed
             continue
-        mark = tried_file(file)
-        tried_at = datetime.fromtimestamp(mark.stat().st_mtime, UTC) if mark.exists() else None
-        found.append(KeptBackup(file, made_at, file.stat().st_size, tried_at))
+        found.append(KeptBackup(file, made_at, size, tried_at))
     return sorted(found, key=lambda one: one.made_at, reverse=True)
 
 

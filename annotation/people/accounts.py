@@ -93,12 +93,11 @@ def places(session: orm.Session, account: Account) -> list[Place]:
 def sign_in_account(
     session: orm.Session, account: Account, address: str, former: str | None = None, study: str = ""
 ) -> str | None:  # fmt: skip
-    """A new cookie for who this is, in the study of that name, or else in the first of `places`; None where it is none.
+    """A new cookie for who this is, in the study of that id, or else in the first of `places`; None where it is none.
 
     `former`, the cookie that this browser had, ends here. Raises AnnotationError `too_many`; see `door_limits`.
     """
-    found = ((one, session.get_one(tables.Study, one.study_id).name) for one in places(session, account))
-    place = next((one for one, name in found if study in ("", name)), None)
+    place = next((one for one in places(session, account) if study in ("", f"{one.study_id}")), None)
     person = None if place is None else place.person or _enrolled(session, account, place)
     if person is None:
         door_limits.count_failure(session, door_limits.caller_of(session, address))

@@ -87,7 +87,8 @@ def upgrade(
     engine = settings.existing()
     with reading(engine) as session:
         stands, before = (one(session.connection()) for one in (migrations.standing, migrations.current_version))
-    if stands == "older":
+    is_filled = stands == "older" and before is not None
+    if is_filled:
         if file is None:
             raise typer.BadParameter("the schema is to change: name a new file, into which all is backed up before")
         with progress_bar("backup") as advance:
@@ -96,10 +97,12 @@ def upgrade(
     with reading(engine) as session:
         faults, after = find_faults(session), migrations.current_version(session.connection())
     if as_json:
-        kept = str(file) if stands != "current" else None
+        kept = str(file) if is_filled else None
         print_json({"before": before, "after": after, "backup": kept, "faults": [asdict(fault) for fault in faults]})
     elif stands == "current":
         typer.echo(f"the schema is {after} already, as this version has it; nothing was changed")
+    elif not is_filled:
+        typer.echo(f"the database was empty; its schema is {after} now")
     else:
         typer.echo(f"{file}: all of it as it was before; the schema went from {before} to {after}")
     _end_on(faults, as_json)

@@ -340,11 +340,16 @@ def other_person_page(words: Texts, asked: OtherPerson) -> HTMLResponse:
 
 
 def places_page(words: Texts, found: Sequence[tuple[Study, str]]) -> HTMLResponse:
-    """Whoever has several places is asked where to go."""
-    ways = "".join(
-        f'<a href="/?{urlencode({"study": study.name})}">{escape(protocol_of(study).title)} · {escape(study.name)} · '
-        f"{escape(words.tell(f'screens.invite.{role}'))}</a>"
+    """Whoever has several places is asked where to go; whoever labels reads no study's name, which may name systems."""
+    told = [
+        " · ".join((protocol_of(study).title, *[study.name] * (role in ("evaluator", "admin")),
+                    words.tell(f"screens.invite.{role}")))
         for study, role in found
+    ]  # fmt: skip
+    ways = "".join(
+        f'<a href="/?{urlencode({"study": study.id})}">{escape(one)}'
+        f"{f' · {told[: at + 1].count(one)}' if told.count(one) > 1 else ''}</a>"
+        for at, (one, (study, _)) in enumerate(zip(told, found, strict=True))
     )
     return _page(words, words.tell("screens.invite.choose"), words.tell("screens.invite.choose_text"), ways)
 

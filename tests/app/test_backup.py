@@ -37,7 +37,7 @@ from app.command_line import app
 from app.screens.study.audit import backups_told
 from app.settings import database, settings
 from db import migrations
-from db.backup import Backup, read_manifest, readable, seal, sum_file, table_sums, writable, write_backup
+from db.backup import Backup, columns_there, read_manifest, readable, seal, sum_file, table_sums, writable, write_backup
 from db.connect import open_database, reading, transaction
 from db.errors import DatabaseError, DiskFull
 from db.judge_tables import Judge, JudgeCall, JudgeConfig
@@ -457,6 +457,32 @@ def test_no_database_that_holds_something_is_restored_into(
         back_up(empty("sqlite"), tmp_path / "c.calipers")
 
 
+def test_tables_of_others_beside_ours_are_passed_over_and_unknown_ones_of_a_newer_calipers_refused(
+    engine_here: Engine, tmp_path: Path
+) -> None:
+    make_study(engine_here, tmp_path / "reports")
+    with engine_here.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE spatial_ref_sys (srid int)")
+    assert "spatial_ref_sys" not in {one.name for one in back_up(engine_here, tmp_path / "b.calipers").manifest.tables}
+    with engine_here.begin() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+        with pytest.raises(DatabaseError, match=r"spatial_ref_sys.srid is of another calipers"):
+            columns_there(connection)
+
+
+def test_an_upgrade_of_an_empty_database_makes_its_schema_and_needs_no_backup(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "new.db").touch()
+    monkeypatch.setenv("CALIPERS_DATABASE_URL", f"sqlite:///{tmp_path}/new.db")
+    settings.cache_clear()
+    database.cache_clear()
+    done = CliRunner().invoke(app, ["upgrade", str(tmp_path / "before.calipers")])
+    assert (done.exit_code, "the database was empty; its schema is" in done.output) == (0, True), done
+    assert not (tmp_path / "before.calipers").exists()
+    database().dispose()
+
+
 A_STUDY = (
     "INSERT INTO studies (id, name, protocol_text, protocol_sha256, protocol_version, seed, status, is_simulated, "
     "created_at) VALUES (7, 'old', '', '', 1, 9007199254740993, 'draft', 0, '2026-01-02 03:04:05.000006')"
@@ -638,6 +664,12 @@ def test_one_is_made_when_the_last_is_old_enough_the_oldest_go_and_a_restore_can
     told, is_late = backups_told(settings(), now() + timedelta(hours=27))
     assert ("It is late: one is due every 24 h" in told, is_late) == (True, True)
     assert backups_told(replace(settings(), backup_folder=None), now())[1]
+    (link := folder / "calipers-2020-01-01T00.calipers").symlink_to(folder / "deleted since it was listed")
+    assert len(kept_backups(folder)) == 2
+    link.unlink()
+    link.symlink_to(link)
+    told, is_late = backups_told(settings(), now())
+    assert (told.startswith("Backups cannot be looked at: "), is_late) == (True, True)
     settings.cache_clear()
 
 

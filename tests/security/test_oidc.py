@@ -239,21 +239,26 @@ def test_without_a_provider_of_ours_its_doors_are_closed(lab: Lab) -> None:
 
 
 def test_whoever_has_several_places_chooses_one_of_their_own(lab: Lab, tmp_path: Path) -> None:
-    for name, title in (("second", "A <b>second</b> study"), ("foreign", "Not hers")):
+    ids = {}
+    titles = (("second", "A <b>second</b> study"), ("third", "A <b>second</b> study"), ("foreign", "Not hers"))
+    for name, title in titles:
         study = make_study(lab.engine, tmp_path / name, name=name, protocol=PROTOCOL.replace("A small study", title))
+        ids[name] = study
         with transaction(lab.engine) as session:
-            who_else = "ada@lab.example" if name == "second" else "bob@lab.example"
+            who_else = "ada@lab.example" if name != "foreign" else "bob@lab.example"
             invite(session, local_admin(session.get_one(Study, study)), who_else, "annotator")
     client = lab.browser()
     person, asked = lab.signed_in(client)
     assert (person, asked.status_code) == (None, 200)
-    assert "A &lt;b&gt;second&lt;/b&gt; study · second · annotator" in asked.text
+    for name, number in (("third", 1), ("second", 2)):
+        way = f'"/?study={ids[name]}">A &lt;b&gt;second&lt;/b&gt; study · annotator · {number}</a>'
+        assert (way in asked.text, name in asked.text.replace(";second&", "")) == (True, False)
     assert "A small study · small · evaluator" in asked.text
-    assert "foreign" not in asked.text
-    refused = client.get("/?study=foreign")
+    assert "Not hers" not in asked.text
+    refused = client.get(f"/?study={ids['foreign']}")
     assert (refused.status_code, client.cookies.get("calipers")) == (403, None)
     client.get(lab.begun(client))
-    gone = client.get("/?study=second")
+    gone = client.get(f"/?study={ids['second']}")
     assert (gone.status_code, gone.headers["location"]) == (303, "/")
     assert [name for name in client.cookies if name.startswith("_streamlit_user")] == []
     with reading(lab.engine) as session:

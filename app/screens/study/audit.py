@@ -62,7 +62,10 @@ def backups_told(asked: settings.Settings, now: datetime) -> tuple[str, bool]:
     if asked.backup_folder is None:
         none = "No backups are made by themselves: whoever runs the server sets CALIPERS_BACKUP_FOLDER."
         return worded(none), True
-    kept = kept_backups.kept_backups(asked.backup_folder)
+    try:
+        kept = kept_backups.kept_backups(asked.backup_folder)
+    except OSError as error:
+        return worded("Backups cannot be looked at: {error}.", error=error.strerror), True
     due = worded("one is due every {hours:g} h", hours=asked.backup_hours)
     if not kept:
         return worded("No backup has been made yet, and {due}.", due=due), True

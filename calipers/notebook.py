@@ -6,7 +6,7 @@ Every answer is that of `calipers calibrate`, by the same functions, and prints 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from annotation.errors import AnnotationError
-from annotation.files.tables import Form
 from calibration.calibrate import calibrate
 from calibration.examining.examining import examine
 from calibration.results import CalibrationReport, CalibrationSettings
 from calibration.sizing.pilot import pilot_of
 from calibration.sizing.study_plan import Goals, Prices, plan_from_pilot
 from calipers.kept_reports import calibrated_or_kept
-from calipers.label_files import MANY_ROWS, read_labels, settings_chosen
+from calipers.label_files import MANY_ROWS, settings_chosen
 from calipers.own_folders import in_own_folders
-from calipers.tidy_files import Options, labels_of
+from calipers.tidy_files import labels_of, labels_of_frame, options_of
 from exports.errors import ExportError
 from exports.facts import facts_of
 from exports.forms import as_frame, as_html
@@ -39,6 +38,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from exports.figures import Figure as Drawn
+
+Said = str | Iterable[str] | Mapping[str, str | Iterable[str]]
 
 
 class Result(pd.DataFrame):
@@ -70,37 +71,47 @@ def result_of(table: Table, sentence: str = "", frame: pd.DataFrame | None = Non
 
 @in_own_folders
 def read(
-    what: str | Path | pd.DataFrame, *, layout: str = "", encoding: str = "", separator: str = "", decimal: str = "",
+    what: str | Path | pd.DataFrame, *, people: Said = (), map: Said = (), map_label: Said = (), labels_are: str = "",
+    mapping: str | Path | None = None, layout: str = "", encoding: str = "", separator: str = "", decimal: str = "",
     sheet: str = "", calibration: str | Path | None = None, **settings: Any,
 ) -> Labels:  # fmt: skip
-    """Labels of people and judges from a file in any form, or from a DataFrame with the columns of labels.csv.
+    """Labels of people and judges from a file or a DataFrame in any form, found out as `calipers calibrate` does.
 
+    `people`, `map`, `map_label`, `labels_are`, `mapping`: what has to be said of it, as the command's options of these
+    names take it; lists and dictionaries do, too: `people=["anna"]`, `map_label={"about equal": "tie"}`.
     `layout`: the tool that wrote the file, where it is not found out (`calipers calibrate --layout`). `encoding` to
     `sheet`: how it is written, where that is not found out (`calipers calibrate --read`).
     `calibration`: a calibration.toml. `settings`: what decides, by its name there, over that file: `margin=.05`,
     `at_least=.8`, `families={"mini": "acme"}`, `resamples`, `seed`. They hold for every question asked of the labels;
-    one question may have its own. Raises AnnotationError, ImportingError where the file cannot be read.
+    one question may have its own. Raises AnnotationError, ImportingError where it cannot be read,
+    with all that has to be said first.
     """
-    told: tuple[str, ...] = ()
-    if isinstance(what, pd.DataFrame):
-        frame = what.copy()
-    else:
-        form = Form(encoding, separator, decimal, sheet)
-        frame, told = _labels(Path(what), Options(form=form, layout=layout))
+    form = {"encoding": encoding, "separator": separator, "decimal": decimal, "sheet": sheet}
+    options = options_of(
+        _as_typed(map), _as_typed(map_label), _as_typed(people),
+        [f"{name}={value}" for name, value in form.items() if value],
+        labels_are, layout, None if mapping is None else Path(mapping),
+    )  # fmt: skip
+    try:
+        if isinstance(what, pd.DataFrame):
+            frame, told = labels_of_frame(what, options)
+        else:
+            frame, told = labels_of(Path(what), options)
+    except AnnotationError as error:
+        if error.code == "cannot_tidy":
+            error.add_note("in calipers.read, --people is people=, --map map=, --map-label map_label=")
+        raise
     chosen = settings_chosen(None if calibration is None else Path(calibration), settings)
     labels = Labels(frame, chosen, told)
     labels._settings({})  # an unknown setting is refused here, and not at the first question
     return labels
 
 
-def _labels(path: Path, options: Options) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """The labels of a file, and how they were read; its columns as they are where something has to be said first."""
-    try:
-        return labels_of(path, options)
-    except AnnotationError as error:
-        if error.code != "cannot_tidy" or options.layout:
-            raise
-        return read_labels(path, asked=options.form), ()
+def _as_typed(given: Said) -> list[str]:
+    """What the command's option would be given."""
+    if isinstance(given, Mapping):
+        return [f"{name}={one if isinstance(one, str) else '+'.join(one)}" for name, one in given.items()]
+    return [given] if isinstance(given, str) else [*given]
 
 
 class Labels:

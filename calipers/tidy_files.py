@@ -10,15 +10,16 @@ import pandas as pd
 from annotation.answer_layouts import ANSWER_LAYOUTS, answer_layout_lines, told_by_file, told_by_names
 from annotation.errors import AnnotationError, ImportingError
 from annotation.files.decoding import some_of
-from annotation.files.nested import Said
-from annotation.files.tables import AS_FOUND, FILE_SUFFIXES, Form, Table, Wants, read_table
+from annotation.files.nested import Said, parse_fields
+from annotation.files.tables import AS_FOUND, FILE_SUFFIXES, Form, Table, Wants, form_asked, read_table
 from annotation.tool_answers.entries import Reading
 from annotation.tool_answers.tables import numbered_people, table_of
+from calibration.table import roles
 from calibration.table.typed_cells import is_number
-from calibration.table.verdicts import REQUIRED
+from calibration.table.verdicts import KNOWN_COLUMNS, REQUIRED
 from calibration.tidying import applying, proposing, readings
 from calibration.tidying.found import EVERYBODY, NOBODY, kind_of
-from calibration.tidying.mapping import Asked, LabelMap
+from calibration.tidying.mapping import READ_AS, Asked, LabelMap
 from calibration.tidying.raters import called, person_of
 from calipers.label_files import SHORT, TELLING, read_labels
 from calipers.mapping_files import Recipe, read_recipe
@@ -77,8 +78,30 @@ def read_tidy(path: Path, options: Options = NOTHING_SAID) -> TidyFile:
     return replace(joined, problems=(*unsaid, *joined.problems))
 
 
-def _read_one(path: Path, options: Options, of_folder: str = "", leave_out: Collection[Path] = ()) -> TidyFile:
-    """The labels of a file, or of those files of a folder that are of the layout `of_folder`."""
+def options_of(
+    columns: Sequence[str], words: Sequence[str], people: Sequence[str], read: Sequence[str], labels_are: str = "",
+    layout: str = "", mapping: Path | None = None,
+) -> Options:  # fmt: skip
+    """The options as they were typed. Raises AnnotationError, ImportingError with what is wrong about them."""
+    if labels_are and labels_are not in READ_AS:
+        raise AnnotationError("bad_option", f"--labels-are {labels_are}: write one of {', '.join(READ_AS)}")
+    places = parse_fields(",".join(columns), KNOWN_COLUMNS)
+    constants = {part: place[1:] for part, place in places.items() if place.startswith("=")}
+    asked = Asked(
+        columns={part: tuple(place.split("+")) for part, place in places.items() if part not in constants},
+        constants=constants,
+        words=parse_fields(",".join(words), ()),
+        labels_are=labels_are,
+        people=tuple(name.strip() for one in people for name in one.split(",") if name.strip()),
+    )
+    return Options(asked, form_asked(read), layout, mapping)
+
+
+def _read_one(
+    path: Path, options: Options, of_folder: str = "", leave_out: Collection[Path] = (),
+    frame: pd.DataFrame | None = None,
+) -> TidyFile:  # fmt: skip
+    """The labels of a file, of those files of a folder that are of the layout `of_folder`, or of a `frame` of text."""
     followed = read_recipe(options.mapping) if options.mapping else None
     form = followed.form if followed and options.form == AS_FOUND else options.form
     asked_for = options.layout or (followed.layout if followed and not of_folder else "")
@@ -86,7 +109,9 @@ def _read_one(path: Path, options: Options, of_folder: str = "", leave_out: Coll
     people = followed.people if followed else options.asked.people
     asked = replace(options.asked, columns=followed.mapping.columns, people=people) if followed else options.asked
     unsaid: list[str] = []
-    if layout:
+    if frame is not None:
+        table = Table(frame, form)
+    elif layout:
         table, unsaid = read_layout(path, layout, form, asked, is_asked=bool(asked_for), leave_out=leave_out)
     else:
         table = read_table(path, form, Wants(telling=TELLING, said=_said(asked, followed)))
@@ -203,6 +228,28 @@ def read_ours(path: Path, options: Options = NOTHING_SAID, used_only: bool = Fal
         return frame
     problems = read_tidy(path).problems  # our columns: what is wrong with a cell is said with its row
     return frame if problems and not any(ASKS_SCORES in one for one in problems) else None
+
+
+def labels_of_frame(frame: pd.DataFrame, options: Options = NOTHING_SAID) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The labels of a DataFrame, as `labels_of` a file: one with our own columns and words is left as it is.
+
+    Heads of several levels are joined by points, and an index that has a name is a column.
+    """
+    names = [name for name in frame.index.names if name is not None and name not in frame]
+    flat = frame.reset_index(names) if names else frame
+    if flat.columns.nlevels > 1:
+        flat = flat.set_axis([".".join(filter(None, map(str, head))) for head in flat.columns], axis=1)
+    text, twice = roles.as_text(flat)
+    is_ours = options.is_empty and {*REQUIRED} <= {*text} and not twice
+    if is_ours and readings.in_our_words(text):
+        return frame.copy(), ()
+    made = _read_one(Path("DataFrame"), options, frame=text)
+    if is_ours and made.problems and not any(ASKS_SCORES in one for one in made.problems):
+        return frame.copy(), ()
+    problems = (*(f"column {name!r} appears twice; rename or remove one" for name in twice), *made.problems)
+    if problems:
+        raise refusal(Path("DataFrame"), replace(made, problems=problems))
+    return made.labels, made.told
 
 
 def labels_of(

@@ -248,3 +248,18 @@ def as_cell(value: Any) -> str:
     if value is None or value != value:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def parse_fields(text: str, fields: Sequence[str]) -> dict[str, str]:
+    """`topic=metadata.qid,answer=score.answer` as field -> place. Raises ImportingError; `fields` empty: any name."""
+    found: dict[str, str] = {}
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        name, sign, place = (piece.strip() for piece in part.partition("="))
+        if not sign or not place or not name:
+            raise ImportingError(f"{part}: no value named; write NAME=VALUE, such as topic=metadata.qid")
+        if fields and name not in fields:
+            raise ImportingError(f"--map {part}: no field {name!r} (there are: {', '.join(fields)})")
+        if name in found:
+            raise ImportingError(f"{part}: {name!r} is named twice; keep one")
+        found[name] = place
+    return found

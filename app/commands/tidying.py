@@ -170,22 +170,7 @@ def options_of(
     columns: Sequence[str], words: Sequence[str], people: Sequence[str], read: Sequence[str], labels_are: str = "",
     layout: str = "", mapping: Path | None = None,
 ) -> Options:  # fmt: skip
-    """The options as they were typed. Raises AnnotationError, ImportingError with what is wrong about them."""
-    from annotation.files.tables import form_asked
-    from annotation.importing.labels.results import parse_fields
-    from calibration.table.verdicts import KNOWN_COLUMNS
-    from calibration.tidying.mapping import READ_AS, Asked
-    from calipers.tidy_files import Options
+    """The options as they were typed; nothing of pandas is imported before they are."""
+    from calipers import tidy_files
 
-    if labels_are and labels_are not in READ_AS:
-        raise AnnotationError("bad_option", f"--labels-are {labels_are}: write one of {', '.join(READ_AS)}")
-    places = parse_fields(",".join(columns), KNOWN_COLUMNS)
-    constants = {part: place[1:] for part, place in places.items() if place.startswith("=")}
-    asked = Asked(
-        columns={part: tuple(place.split("+")) for part, place in places.items() if part not in constants},
-        constants=constants,
-        words=parse_fields(",".join(words), ()),
-        labels_are=labels_are,
-        people=tuple(name.strip() for one in people for name in one.split(",") if name.strip()),
-    )
-    return Options(asked, form_asked(read), layout, mapping)
+    return tidy_files.options_of(columns, words, people, read, labels_are, layout, mapping)

@@ -11,6 +11,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import calipers
+from annotation.errors import AnnotationError
 from app.command_line import run
 from calibration.calibrate import calibrate
 from calibration.errors import CalibrationError
@@ -92,7 +93,7 @@ def test_a_plan_rests_on_the_labels_as_its_pilot(labels: calipers.Labels) -> Non
 
 
 def test_check_says_what_is_to_be_done_and_never_raises() -> None:
-    found = calipers.read(pd.DataFrame({"item": [1, 2], "score": [3, 4]})).check()
+    found = calipers.read(made_pairs().assign(rater_kind="someone")).check()
     assert found.sentence.startswith("Not ready to be calibrated: ")
     assert any("rater_kind" in note for note in found.notes)
     assert {"question", "answered", "missing", "note"} == {*found}
@@ -142,12 +143,31 @@ def test_what_is_not_there_is_refused_with_what_there_is(labels: calipers.Labels
 
 
 def test_labels_that_cannot_be_calibrated_and_settings_that_are_none_are_refused_as_elsewhere(file: Path) -> None:
-    with pytest.raises(CalibrationError, match="no column 'label'"):
-        calipers.read(made_pairs().drop(columns="label")).agreement()
+    with pytest.raises(AnnotationError, match="no column holds the answers"):
+        calipers.read(made_pairs().drop(columns="label"))
     with pytest.raises(TypeError, match="margn"):
         calipers.read(file, margn=0.1)
     with pytest.raises(CalibrationError, match="margin"):
         calipers.read(file, margin=7)
+
+
+def test_a_wide_table_is_read_as_the_command_reads_it_file_or_frame(tmp_path: Path) -> None:
+    words = {"A": "A is better", "B": "B is better", "tie": "about equal"}
+    one = made_pairs().drop_duplicates(["item_id", "rater_id"])
+    wide = one.pivot(index="item_id", columns="rater_id", values="label").replace(words)
+    people = [*one.loc[one["rater_kind"] == "human", "rater_id"].unique()]
+    frame = wide.set_axis(pd.MultiIndex.from_product([["said"], wide.columns]), axis=1)
+    wide.to_csv(tmp_path / "wide.csv")
+    for what in (tmp_path / "wide.csv", frame):
+        with pytest.raises(AnnotationError, match=r"(?s)until this is said.*'about equal'") as refused:
+            calipers.read(what, people=people)
+        assert "map_label=" in refused.value.__notes__[0]
+        read = calipers.read(what, people=people, map_label={"about equal": "tie"}).frame
+        assert len(read) == int(wide.notna().to_numpy().sum())
+        assert {*read.loc[read["rater_kind"] == "human", "rater_id"].str.removeprefix("said.")} == {*people}
+    assert {*calipers.read(tmp_path / "wide.csv", people="all", map_label="about equal=tie").frame["rater_kind"]} == {
+        "human"
+    }
 
 
 def test_the_package_names_what_it_has() -> None:

@@ -1,7 +1,7 @@
 """What a file of labels or judge results made elsewhere is read into: one row an answer, in the file's own names."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -75,21 +75,6 @@ class ResultOptions:
     probe: str = ""  # what a probe of the study is (claim, insight, ...); empty where it labels none
     encoding: str = "utf-8"
     key: str = field(default="", repr=False)  # of the database: what hides addresses of people
-
-
-def parse_fields(text: str, fields: Sequence[str]) -> dict[str, str]:
-    """`topic=metadata.qid,answer=score.answer` as field -> place. Raises ImportingError; `fields` empty: any name."""
-    found: dict[str, str] = {}
-    for part in filter(None, (piece.strip() for piece in text.split(","))):
-        name, sign, place = (piece.strip() for piece in part.partition("="))
-        if not sign or not place or not name:
-            raise ImportingError(f"{part}: no value named; write NAME=VALUE, such as topic=metadata.qid")
-        if fields and name not in fields:
-            raise ImportingError(f"--map {part}: no field {name!r} (there are: {', '.join(fields)})")
-        if name in found:
-            raise ImportingError(f"{part}: {name!r} is named twice; keep one")
-        found[name] = place
-    return found
 
 
 def winner(answer: str, systems: tuple[str, ...], first: str, labels_are: str) -> str:

@@ -175,11 +175,11 @@ def import_probes(
     Example: calipers import probes DeepResearchGym --layout deepresearchgym --study keypoints --dry-run
     """
     from annotation.files.folders import refuse_ways_out
+    from annotation.files.nested import parse_fields
     from annotation.importing import layouts
     from annotation.importing.claims.probe_records import ProbeOptions
     from annotation.importing.claims.probes_table import FIELDS
     from annotation.importing.claims.probes_write import import_probes as write
-    from annotation.importing.labels.results import parse_fields
     from annotation.importing.layouts import PROBE_LAYOUTS, layout_lines
 
     if layout not in PROBE_LAYOUTS:
@@ -277,8 +277,9 @@ def _import(
 ) -> None:  # fmt: skip
     from annotation.files.decoding import nfc
     from annotation.files.folders import refuse_ways_out
+    from annotation.files.nested import parse_fields
     from annotation.importing.labels.results import LABELS_ARE as FRAMES
-    from annotation.importing.labels.results import ResultOptions, parse_fields
+    from annotation.importing.labels.results import ResultOptions
     from annotation.importing.labels.results_write import import_results
     from annotation.importing.layouts import RESULT_LAYOUTS, layout_lines
     from annotation.people.keys import ADDRESSES, kept_key, key_of

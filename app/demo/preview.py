@@ -18,7 +18,8 @@ from db import connect, people_tables, tables
 TOPIC, SYSTEMS, REFERENCE, LINES = "tidal_power", ("atlas", "borealis"), "handbook", 36
 FILES = {
     "topics.csv": f"topic,title,prompt\n{TOPIC},Tidal power,How much power can the tides give?\n",
-    "systems.csv": f"system,public_name,is_reference\n{REFERENCE},{REFERENCE},true\n",
+    "systems.csv": "system,public_name,is_reference\n"
+    + "".join(f"{one},{one},{str(one == REFERENCE).lower()}\n" for one in (*SYSTEMS, REFERENCE)),
     "criteria.csv": f"topic,id,label,text\n{TOPIC},own,A question of this topic,It comes with the topic.\n",
 }
 PROBE = "The best tidal sites are few."

@@ -12,7 +12,7 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 from streamlit.testing.v1 import AppTest
 
-from annotation.errors import AnnotationError
+from annotation.errors import AnnotationError, ImportingError
 from annotation.participation import own_studies, standing
 from annotation.people.links import invite, revoke
 from annotation.people.principals import Principal, local_admin
@@ -99,10 +99,13 @@ def test_costs_and_hours_are_summed_over_the_studies_of_an_owner_alone(
 
 
 def test_a_protocol_is_changed_field_by_field_and_a_refusal_says_its_place(
-    engine_here: Engine, olga: tuple[Principal, str]
+    engine_here: Engine, olga: tuple[Principal, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     screen = AppTest.from_function(run, args=(olga[1],), default_timeout=60).run()
     form = "protocol_text_own/"
+
+    def refuse(*_: str) -> str:
+        raise ImportingError("no such page")
 
     def written(text: str) -> str:
         return said(screen.text_area(key="protocol_text_own").set_value(text).run())
@@ -143,6 +146,13 @@ def test_a_protocol_is_changed_field_by_field_and_a_refusal_says_its_place(
     assert parse_protocol(screen.text_area(key="protocol_text_own").value).answers.scale == Scale(min=0, max=10)
     screen.number_input(key=f"{form}answers.scale.max").set_value(0).run()
     assert "max (0) must be above min (0)" in said(screen)
+    screen.number_input(key=f"{form}answers.scale.max").set_value(10).run()
+    screen.selectbox(key=f"{form}answers.paired_view").set_value("reference").run()
+    assert not screen.exception, "a third report is shown beside"
+    monkeypatch.setattr(preview, "preview", refuse)
+    screen.selectbox(key=f"{form}answers.paired_view").set_value("none").run()
+    assert "no such page" in said(screen)
+    assert [one for one in screen.button if one.key == "protocol_take"], "the form stays where its page cannot be made"
 
 
 @pytest.mark.parametrize("name", shipped_protocols())

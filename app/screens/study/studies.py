@@ -244,7 +244,10 @@ def _try_out(key: str, text: str, is_refused: bool) -> None:
     if last in st.session_state:
         if is_refused:
             report_page.section(f'<p class="c-amber">{worded("As it was before what is to be mended.")}</p>')
-        st.iframe(_tried(st.session_state[last], opens), height=720)
+        try:
+            st.iframe(_tried(st.session_state[last], opens), height=720)
+        except (errors.AnnotationError, errors.ImportingError) as error:
+            report_page.section(f'<p class="c-red">{escape(str(error))}</p>')
 
 
 @st.cache_data(max_entries=32, show_spinner=False)

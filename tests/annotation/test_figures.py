@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import itertools
+import random
 import re
 import shutil
 import struct
@@ -368,6 +370,28 @@ def test_a_picture_in_several_reports_of_one_system_waits_for_a_decision_and_mas
     charts = (written(Image.effect_noise((300, 200), spread).convert("RGB")) for spread in (40, 80))
     others = {str(n): encoded(one) for n, one in enumerate((*charts, logo_of, written(smaller.crop((0, 0, 133, 133)))))}
     assert first_alike(others.items()) == {n: n for n in others}, "other pixels, and another shape"
+
+
+def test_tables_and_pies_of_other_data_are_other_pictures_and_each_is_itself_made_smaller_and_saved_anew() -> None:
+    def drawn(seed: int, *, is_pie: bool) -> Image.Image:
+        made, numbers = Image.new("RGB", (640, 480), "white"), random.Random(seed)
+        canvas = ImageDraw.Draw(made)
+        if is_pie:
+            starts = [0, numbers.randint(80, 160), numbers.randint(200, 280), 360]
+            for start, end, colour in zip(starts, starts[1:], ("#1f77b4", "#ff7f0e", "#2ca02c"), strict=False):
+                canvas.pieslice((140, 60, 500, 420), start, end, fill=colour)
+        for row, column in itertools.product(range(12), range(5)) if not is_pie else ():
+            box = (60 + 104 * column, 60 + 30 * row, 164 + 104 * column, 90 + 30 * row)
+            canvas.rectangle(box, outline="black")
+            canvas.text((box[0] + 30, box[1] + 8), f"{numbers.uniform(10, 99):.2f}", fill="black", font_size=14)
+        return made
+
+    shown = [drawn(seed, is_pie=is_pie) for is_pie in (False, True) for seed in range(4)]
+    first = {str(n): encoded(written(one)) for n, one in enumerate(shown)}
+    again = {
+        f"{n}, smaller": encoded(written(one.resize((320, 240)), "JPEG", quality=40)) for n, one in enumerate(shown)
+    }
+    assert first_alike((first | again).items()) == {n: n.split(",")[0] for n in (*first, *again)}
 
 
 @pytest.mark.databases("sqlite")

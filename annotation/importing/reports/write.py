@@ -183,12 +183,14 @@ def _flag_repeats(session: Session, study: Study) -> tuple[str, ...]:
         system: first_alike(kept.in_turn(session, study.id, sorted(name for by, name in shown if by == system)))
         for system in {system for system, _ in shown}
     }
-    looks = {key: {first[key[1]][name] for name in figure_names(row.shown_text)} for key, row in newest.items()}
+    looks = {
+        key: {first[key[1]].get(name, name) for name in figure_names(row.shown_text)} for key, row in newest.items()
+    }
     times = Counter((system, look) for (_, system), own in looks.items() for look in own)
     labelled = 0
     for (_, system), row in newest.items():
         flagged = {flag["text"] for flag in row.flags if flag["kind"] == FIGURE}
-        names = {name for name in figure_names(row.shown_text) if times[system, first[system][name]] > 1}
+        names = {name for name in figure_names(row.shown_text) if times[system, first[system].get(name, "")] > 1}
         repeated = names - flagged
         if repeated and is_labelled(session, row.id):
             labelled += 1

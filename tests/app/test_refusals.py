@@ -150,7 +150,7 @@ doctor --provider bad.json                       | bad.json:1: Invalid JSON
 judge estimate s --judges nowhere.toml           | nowhere.toml: No such file or directory; give the path of a judges.toml
 judge estimate s --judges misspelt.toml          | misspelt.toml: judge 'mini': key 'model' is required but missing
 judge estimate s --judge zz                      | judges.toml: no judge 'zz' (there are: mini)
-judge retry s                                    | judge 'mini' has no plan with these settings; plan it with: calipers judge
+judge retry s                                    | openai/gpt-4o-mini needs a key
 judge show s 99                                  | study 's' has no call 99; the ledger lists them
 judge drift s a b                                | no judge and no run is called 'a' (there are: none; run a judge first)
 """

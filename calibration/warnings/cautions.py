@@ -181,7 +181,7 @@ def nested_labels(study: Study, judge: Answers) -> Iterator[ReportWarning]:
     made = effective_of_sums(agree, n, float(agree.sum()))
     if made.deff > 1.5 or total / clusters >= 2:
         facts = {"comparisons": total, "clusters": clusters, "each": total / clusters}
-        found = {"icc": round(made.icc, 3) + 0.0, "deff": made.deff, "worth": made.n_eff}
+        found = {"icc": round(made.icc, 3) + 0.0, "deff": float(made.deff), "worth": float(made.n_eff)}
         yield ReportWarning("nested_labels", facts | found, judge.rater)
 
 

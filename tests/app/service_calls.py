@@ -61,7 +61,7 @@ CALLS: dict[str, Callable[[Session, Cast], Arguments]] = {
     "participation.personal_data.person_record": lambda s, c: with_("Ada"),
     "participation.personal_data.erase_person": lambda s, c: with_("Ada"),
     "participation.personal_data.keep_names": lambda s, c: with_(90),
-    "participation.settling.settle": lambda s, c: with_([], Decimal(0)),
+    "participation.settling.settle": lambda s, c: with_("prolific", [], Decimal(0)),
     "work.way_back.go_back": lambda s, c: with_(""),
     "people.accounts.invite_group": lambda s, c: with_("phd", "annotator"),
     "people.links.invite": lambda s, c: with_("Zoe", "annotator"),

@@ -32,7 +32,7 @@ OTHERS = {
     "status": "ok",
     "rationale": None,
 }
-PAGES = ("choice", "reliability", "bias", "ranking", "paper")
+PAGES = ("choice", "agreement", "reliability", "bias", "ranking", "paper")
 READERS = (app.results.study_reports, app.results.computing)
 
 

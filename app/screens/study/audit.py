@@ -71,8 +71,8 @@ def backups_told(asked: settings.Settings, now: datetime) -> tuple[str, bool]:
         return worded("No backup has been made yet, and {due}.", due=due), True
     age, tried = now - kept[0].made_at, max((one.tried_at for one in kept if one.tried_at), default=None)
     told = worded(
-        "The newest of {backups} is {hours:.0f} h old, {size:,.1f} MB; ",
-        backups=several(len(kept), "backup"), hours=age / HOUR, size=kept[0].size / 1e6,
+        "The newest of {backups} is {hours} h old, {size:,.1f} MB; ",
+        backups=several(len(kept), "backup"), hours=int(age / HOUR), size=kept[0].size / 1e6,
     ) + (
         worded("a restore was tried on {tried:%Y-%m-%d}.", tried=tried)
         if tried

@@ -31,6 +31,7 @@ SHIPPED_NAMES = (
 BLOCKS = frozenset({"system", "user"})
 BLOCK = re.compile(r"{% block (system|user) %}\n(.*?){% endblock %}", re.DOTALL)  # of a shipped prompt
 SENTINEL = "qzx{}vk"  # stands for a text, to see where it comes out
+BESIDE = 200  # characters between a criterion's id and its text, where the model is to see that they belong together
 MOST = 1_000_000  # characters of a prompt without its texts
 
 
@@ -129,8 +130,12 @@ def refuse_unfit(template: str, material: Material, source: str) -> None:
         if probe.text not in said:
             raise _bad(source, "the model never sees what is to be labelled; put {{ probes }} where it belongs")
     for asked in material.criteria:
-        if not re.search(rf"^criterion: {re.escape(asked.code)}$", said, re.MULTILINE) or asked.text not in said:
-            raise _bad(source, "the model is never asked the criteria by their ids; put {{ criteria }} at the end")
+        text, code = re.escape(asked.text), rf"(?<![\w-]){re.escape(asked.code)}(?![\w-])"
+        if not re.search(rf"{code}.{{0,{BESIDE}}}?{text}|{text}.{{0,{BESIDE}}}?{code}", said, re.DOTALL):
+            raise _bad(
+                source,
+                f"the model is never asked {asked.code!r} by its id beside its text; put {{{{ criteria }}}} at the end",
+            )
     if "judgments" not in said:
         raise _bad(source, "the model is never told how to reply; put {{ reply_format }} into the system message")
 

@@ -96,11 +96,18 @@ def test_an_own_prompt_is_asked_kept_and_proved_and_its_change_asks_anew(engine:
     assert any("later revisions" in warning for warning in anew.warnings)
 
 
+def test_criteria_may_be_asked_one_by_one_each_id_beside_its_text(engine: Engine, tmp_path: Path) -> None:
+    study = make_study(engine, 1)
+    listed = "{% for one in criteria %}\n- {{ one.text }} ({{ one.code }}){% endfor %}"
+    (planned,) = plan_judges(engine, study, [own(tmp_path, OWN.replace("{{ criteria }}", listed))], describe=describe)
+    assert planned.added == 2
+
+
 @pytest.mark.parametrize(
     ("prompt", "system", "said"),
     [
         (OWN.replace("{{ second_report }}", ""), None, "never sees the report-second; put {{ second_report }}"),
-        (OWN.replace("{{ criteria }}", ""), None, "never asked the criteria by their ids"),
+        (OWN.replace("{{ criteria }}", ""), None, "by its id beside its text"),
         (OWN, "You are strict.", "never told how to reply; put {{ reply_format }}"),
         (OWN + "{{ system_a }}", None, "there is no {{ system_a }}; the names are task, guidance, topic"),
         (OWN + "{% if %}", None, "prompt.txt, line 7: "),

@@ -15,6 +15,7 @@ from sqlalchemy import Engine, select
 
 from annotation.judges.planning import requests
 from annotation.judges.planning.requests import next_request, request_run
+from annotation.judges.running.progress import JudgeSummary
 from annotation.judges.running.run import run_judges
 from app.command_line import main
 from app.commands.judges import workers
@@ -184,6 +185,14 @@ def test_a_long_run_goes_on_by_more_processes_where_a_part_of_it_was_held_up(
     assert [planned for planned, _ in begun] == [left] * bool(left)
     for _, resumes in begun:
         assert [arguments[-1] for arguments in resumes] == ["--concurrency=1"] * 3
+
+
+@pytest.mark.parametrize(("labels", "is_said"), [({"missing": 9}, True), ({"ok": 1, "missing": 8}, False), ({}, False)])
+def test_a_judge_of_whom_no_answer_can_be_used_is_not_done_without_a_word(
+    labels: dict[str, int], is_said: bool
+) -> None:
+    summary = JudgeSummary("mini", 3, 3, 0, labels, 3, 0.0, 0, 0.0, 1.0, None)
+    assert ("no answer can be used: `calipers judge ledger`" in workers.result(summary)) is is_said
 
 
 def test_a_key_that_does_not_work_is_said_before_a_run_and_other_judges_run(judging: Judging) -> None:

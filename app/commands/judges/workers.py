@@ -229,10 +229,13 @@ def result(judge: JudgeSummary) -> str:
     stopped = f"; stopped: {judge.stopped}" if judge.stopped else ""
     waiting = f", {judge.submitted:,} in batches" if judge.submitted else ""
     unknown = f" and {judge.unknown_costs} attempts of unknown cost" if judge.unknown_costs else ""
+    is_useless = sum(judge.labels.values()) > 0 and not judge.labels.get("ok")
+    why = "; no answer can be used: `calipers judge ledger` lists the calls, `calipers judge show` says why"
     return (
         f"{judge.name}: {judge.done:,} of {judge.planned:,} calls done, {judge.failed:,} failed{waiting}; "
         f"{judge.labels.get('ok', 0):,} labels ok{', ' + failures if failures else ''}; {judge.attempts:,} attempts, "
         f"{cost}{unknown}, {judge.seconds:.0f} s{stopped}"
+        f"{why if is_useless else ''}"
     )
 
 

@@ -152,7 +152,8 @@ def _rendered(template: str, material: Material, source: str) -> str:
     try:
         prompt = build_prompt(replace(material, template=template), "plain")
     except TemplateError as error:
-        raise _bad(source, f"{error.message or type(error).__name__}") from None
+        said = re.sub(r"'[\w.]+\.Asked object'", "a criterion", error.message or type(error).__name__)
+        raise _bad(source, said) from None
     except (ArithmeticError, LookupError, TypeError, ValueError, OverflowError, MemoryError) as error:
         raise _bad(source, f"it cannot be filled in: {error}") from None
     if prompt.characters > MOST:

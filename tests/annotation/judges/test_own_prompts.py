@@ -113,6 +113,7 @@ def test_criteria_may_be_asked_one_by_one_each_id_beside_its_text(engine: Engine
         (OWN + "{% if %}", None, "prompt.txt, line 7: "),
         (OWN + "{{ task.__class__.__mro__ }}", None, "access to attribute '__class__'"),
         (OWN + "{{ 1 // 0 }}", None, "cannot be filled in"),
+        (OWN + "{{ criteria[0].skale }}", None, "a criterion has no attribute 'skale'"),
         (OWN + "{% block extra %}{% endblock %}", None, "the two blocks"),
         (OWN + "{{ '%2000000d' | format(1) }}", None, "characters without its texts"),
         (OWN + f"Never prefer {SYSTEMS[0].upper()}.", None, f"names the system '{SYSTEMS[0]}'"),

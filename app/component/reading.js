@@ -87,6 +87,7 @@ class Reading {
       scroller.append(box);
     }
     for (const code of report.querySelectorAll("pre")) code.dataset.what = tell("pane.code");
+    for (const formula of report.querySelectorAll(".displayed")) formula.dataset.what = tell("pane.formula");
     enlargeable(report, formulas, (title, part, drawn) => this.enlarge(title, part, topic, drawn));
     const heading = make(
       "button",
@@ -120,7 +121,7 @@ class Reading {
   markScrollers() {
     let count = 0;
     for (const { report } of this.panes.values()) {
-      for (const box of report.querySelectorAll(".scroller, pre")) {
+      for (const box of report.querySelectorAll(".scroller, pre, .displayed")) {
         const scrolls = box.scrollWidth > box.clientWidth + 1;
         if (scrolls) count += 1;
         for (const [name, value] of [

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 
+from annotation.errors import AnnotationError
 from annotation.participation.personal_data import delete_names_due
 from app.logs import tell_no_words, write_logs
 from app.server.metrics import note_slow_query
@@ -22,6 +24,8 @@ from app.settings import database, settings
 from db.connect import transaction, watch_queries
 
 HOUR_S = 3600
+# what ends one look for names that are due: the database is away, a study's protocol cannot be read, the disk is full
+FAILS = (SQLAlchemyError, AnnotationError, OSError, ValueError)
 log = logging.getLogger("calipers")
 SWITCH_S = 0.0005  # a save gives the interpreter away at every statement, and would wait 5 ms for it beside a rendering
 
@@ -51,7 +55,7 @@ async def delete_names_hourly() -> None:
     while True:
         try:
             await run_in_threadpool(_delete_names)
-        except Exception:  # whatever it was: else names would stay for good
+        except FAILS:
             log.exception("names not deleted, tried again in an hour")
         await asyncio.sleep(HOUR_S)
 

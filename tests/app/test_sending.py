@@ -7,7 +7,9 @@ import socket
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
+from annotation.errors import AnnotationError
 from app import main
 from app.settings import settings
 
@@ -24,13 +26,17 @@ def test_connections_accepted_later_do_not_wait(family: socket.AddressFamily, tm
     assert (tmp_path / "open").read_text() == "still open"
 
 
-def test_names_whose_deletion_failed_are_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "error", [OperationalError("", {}, OSError()), AnnotationError("locked", "locked"), OSError(), ValueError()],
+    ids=lambda error: type(error).__name__,
+)  # fmt: skip
+def test_names_whose_deletion_failed_are_tried_again(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     tried = 0
 
     def fails() -> None:
         nonlocal tried
         tried += 1
-        raise ValueError if tried == 1 else asyncio.CancelledError
+        raise error if tried == 1 else asyncio.CancelledError
 
     monkeypatch.setattr(main, "_delete_names", fails)
     monkeypatch.setattr(main, "HOUR_S", 0)

@@ -87,8 +87,10 @@ class Leaving {
     page.outbox.clear();
     this.busy = false;
     if (outcome === "reopen") page.open(item.aid, { item: reply.item });
-    else if (outcome === "submit" && item.guess && !reply.feedback) page.dialogs.guess(item, () => this.onward(reply));
-    else if (reply.feedback) page.training.show(reply.feedback, () => this.onward(reply));
+    else if (outcome === "submit" && item.guess && !reply.feedback) {
+      page.leave(); // no key acts on what is handed in, nor before the next item is there
+      page.dialogs.guess(item, () => this.onward(reply));
+    } else if (reply.feedback) page.training.show(reply.feedback, () => this.onward(reply));
     else this.onward(reply, this.pressed);
   }
 

@@ -39,7 +39,8 @@ def test_who_is_done_goes_back_to_the_platform_by_a_button(
     page.goto(f"{server.address}/invite/{token}?PROLIFIC_PID=5f3c9d&STUDY_ID=s&SESSION_ID=77aa")
     expect(page.get_by_role("radio").first).to_be_visible()
     with transaction(server.engine) as session:
-        person = session.scalars(select(Enrollment).where(Enrollment.participant_sha256.is_not(None))).one()
+        came = (Enrollment.study_id == study_id, Enrollment.participant_sha256.is_not(None))
+        person = session.scalars(select(Enrollment).where(*came)).one()
         who = Principal(study_id, "annotator", person.rater_id, person.id)
         mine = take(session, who)
         assert mine is not None

@@ -52,6 +52,7 @@ def test_the_question_comes_after_the_item_and_may_be_left_out(
     until(lambda: guesses() == [{"left": "Acme", "right": ""}])
     hand_in(page)
     expect(dialog).to_be_visible()
+    assert page.locator(".calipers").get_attribute("data-ready") == "false"  # what is typed now reaches no item
     page.keyboard.press("Escape")
     item_number(page, 3, 9)
     hand_in(page)

@@ -18,7 +18,7 @@ from typing import Any
 
 import pypandoc
 import pytest
-from PIL import Image, ImageDraw, PngImagePlugin
+from PIL import Image, ImageChops, ImageDraw, PngImagePlugin
 from sqlalchemy import Engine, select
 
 from annotation.canonical.form import canonical_format
@@ -96,7 +96,7 @@ def claimed(width: int, height: int, data: bytes = b"") -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
 
 
-def test_only_the_pixels_are_kept_upright_and_at_most_1600_wide() -> None:
+def test_only_the_pixels_are_kept_upright_and_in_one_of_few_sizes() -> None:
     traced = with_traces()
     assert SECRET in traced
     assert SECRET not in encoded(traced).data
@@ -104,6 +104,17 @@ def test_only_the_pixels_are_kept_upright_and_at_most_1600_wide() -> None:
     assert (kept.format, set(kept.info) <= {"loop", "background", "timestamp", "duration"}) == ("WEBP", True), kept.info
     wide = encoded(picture((4000, 2000), "JPEG"))
     assert (wide.width, wide.height) == (1600, 800)
+    for drawn in ((640, 480), (1200, 800), (3000, 2400), (500, 310), (331, 250)):  # as five systems draw a chart
+        chart = encoded(picture(drawn, colour="black"))
+        assert (chart.width, chart.height) == (1600, 1200)
+        inked = ImageChops.invert(Image.open(BytesIO(chart.data)).convert("L").point(lambda grey: (grey > 99) * 255))
+        across, _, _, down = inked.getbbox() or ()
+        scale = min(1600 / drawn[0], 1200 / drawn[1])
+        assert (across, down) == pytest.approx(
+            ((1600 - scale * drawn[0]) / 2, (1200 - scale * drawn[1]) / 2 + scale * drawn[1] / 3), abs=5
+        ), "in the middle of the paper, whole and in its own shape"
+    lines = encoded(picture((3000, 1))), encoded(picture((1, 3000)))
+    assert [(one.width, one.height) for one in lines] == [(1600, 400), (40, 8000)]
     turned = Image.Exif()
     turned[0x0112] = 6
     assert (encoded(picture((60, 40), "JPEG", exif=turned)).width, encoded(picture((40, 60))).width) == (40, 40)
@@ -276,7 +287,7 @@ def test_one_chart_is_the_same_picture_in_six_formats_and_is_shown_to_whom_the_i
         assert work is not None
         page = assignment_page(session, ada, work.aid)
         for pane in page["panes"]:
-            assert f'<img src="/api/figure/{work.aid}/{kept.name}" width="60" height="40"' in pane["html"]
+            assert f'<img src="/api/figure/{work.aid}/{kept.name}" width="80" height="60"' in pane["html"]
         assert picture_of_assignment(session, ada, work.aid, kept.name) == kept.picture
         for who, aid, name in ((bob, work.aid, kept.name), (ada, work.aid, "0" * 32), (ada, "f" * 32, kept.name)):
             with pytest.raises(AnnotationError, match="there is no such"):

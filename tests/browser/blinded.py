@@ -73,12 +73,12 @@ def number_rows_high(engine: Engine) -> None:
 
 
 def _drawn(n: int, topic: str) -> bytes:
-    """A chart that tells in text, XMP and EXIF what made it."""
+    """A chart that tells in text, XMP and EXIF what made it, in the size of its system's charts."""
     made, told, exif = BytesIO(), PngImagePlugin.PngInfo(), Image.Exif()
     told.add_text("Software", MADE_WITH)
     told.add_itxt("XML:com.adobe.xmp", f"<x:xmpmeta>{MADE_WITH}</x:xmpmeta>")
     exif[0x0131] = MADE_WITH
-    picture = Image.new("RGB", (240, 120 + 20 * n), "white")
+    picture = Image.new("RGB", ((640, 480), (1200, 800), (900, 700))[n], "white")
     for at, letter in enumerate(f"{topic}{n}"):
         ImageDraw.Draw(picture).rectangle((at * 16, 120 - ord(letter) % 40 * 3, at * 16 + 9, 120), "navy")
     picture.save(made, "PNG", pnginfo=told, exif=exif)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from tests.browser.driving import answered_by_us, item_number, parked, put_away,
 from tests.browser.test_quoting import SELECT
 
 pytestmark = pytest.mark.browser
+SIZED = re.compile(r'<img [^>]*width=\\?"(\d+)\\?" height=\\?"(\d+)')
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +124,8 @@ def test_a_whole_session_of_an_annotator_shows_no_name_path_number_or_hash(
     assert ("attribute", "Left report") in shown
     drawn = [body for body in capture.seen["body"] if body.startswith("RIFF")]
     assert len(set(drawn)) >= 6, "of three items, from Markdown, Word, PDF and HTML"
+    sizes = {size for channel in capture.seen.values() for seen in channel for size in SIZED.findall(seen)}
+    assert sizes == {("1600", "1200")}, "in which three systems drew by 640 x 480, 1,200 x 800 and 900 x 700"
     assert ("text", "Height by hour") in capture.found(["Height by hour"])
     assert capture.found(["calipers-ballot/1"]) >= {("download", "calipers-ballot/1")}
 

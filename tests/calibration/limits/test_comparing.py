@@ -170,7 +170,7 @@ def test_a_left_out_annotator_is_looked_at_on_what_is_as_sure_as_the_level(monke
     assert seen == [[0, 1, 1]] * 2
 
 
-def test_labels_without_a_majority_count_where_their_item_is_as_sure_as_the_level(
+def test_labels_without_a_majority_count_and_items_cost_where_they_are_as_sure_as_the_level(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     levels = np.array([1, 2, 3] * 4)
@@ -181,10 +181,11 @@ def test_labels_without_a_majority_count_where_their_item_is_as_sure_as_the_leve
     monkeypatch.setattr(alone, "tested", lambda *_: Made(at=0, steps=(step,)))
     monkeypatch.setattr(alone, "_person", lambda *_: (None, None))
     monkeypatch.setattr(alone, "cluster_word", lambda _: "topic")
-    sure, one = np.array([2]), np.zeros(1)
-    own, study = Made(judge="j", by=(), usd=one, usd_left=one, level=sure), Made(frame=None, clusters=range(12))
+    own = Made(judge="j", by=(), usd=np.array([1, 2, 4]), usd_left=np.array([0.1, 0.2, 0.4]), level=np.array([1, 2, 3]))
+    study = Made(frame=None, clusters=range(12))
     found = alone._alone(study, None, None, own, (1, 1.0), FIVE)  # type: ignore[arg-type] - of which nothing is read
     assert found.without_majority == pytest.approx(3 / 11)
+    assert found.usd_per_1000_items == pytest.approx(1000 * (0.1 + 2 + 4) / 3)
 
 
 @pytest.mark.parametrize(("levels", "steps"), [(9, 9), (10, 10), (11, 10), (12, 10)])

@@ -4,11 +4,11 @@ import base64
 import struct
 import warnings
 import zlib
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from PIL import Image, ImageOps
@@ -98,7 +98,26 @@ def _in_bytes(opened: Image.Image) -> Image.Image:
     return opened.convert("I").point(lambda level: level / 256).convert("L")
 
 
-def first_alike(pictures: Iterable[tuple[str, Picture]]) -> dict[str, str]:
+class Look(NamedTuple):
+    """How a picture looks: its width in pixels and its shape, and its greys on a coarse and on a fine grid."""
+
+    width: int
+    shape: float
+    coarse: Any
+    fine: Any
+
+
+def look_of(picture: Picture) -> Look:
+    """Decodes it, which takes a hundredth of a second or two."""
+    import numpy as np
+
+    with Image.open(BytesIO(picture.data)) as opened:
+        grey = opened.convert("L")
+    coarse, fine = (np.asarray(grey.resize((side, side))).ravel() for side in (GRID, 64))
+    return Look(picture.width, picture.width / picture.height, coarse, fine)
+
+
+def first_alike(looks: Mapping[str, Look]) -> dict[str, str]:
     """For each picture, by name, the first that it looks like: itself, or the same in another size or saved anew.
 
     Two are alike whose shapes differ by at most 3 % and whose greys, on a grid of `GRID` x `GRID`, correlate by
@@ -109,13 +128,17 @@ def first_alike(pictures: Iterable[tuple[str, Picture]]) -> dict[str, str]:
     """
     import numpy as np
 
-    named = [(name, picture.width, picture.width / picture.height, *_looks(picture)) for name, picture in pictures]
-    if not named:
+    if not looks:
         return {}
-    names, widths, shapes, looks, parts = (np.array(column) for column in zip(*named, strict=True))
+    names = np.array([*looks])
+    widths, shapes, coarse, fine = (np.array(column, np.float32) for column in zip(*looks.values(), strict=True))
+    coarse -= coarse.mean(1, keepdims=True)
+    coarse /= np.maximum(np.linalg.norm(coarse, axis=1, keepdims=True), 1e-9)
+    parts = fine.reshape(-1, 8, 8, 8, 8).swapaxes(2, 3).reshape(-1, 64, 64)
+    parts = parts - parts.mean(2, keepdims=True)
     firsts = np.arange(len(names))
     for at in range(1, len(names)):
-        is_near = (looks[:at] @ looks[at] >= ALIKE) & (abs(shapes[at] / shapes[:at] - 1) <= 0.03)
+        is_near = (coarse[:at] @ coarse[at] >= ALIKE) & (abs(shapes[at] / shapes[:at] - 1) <= 0.03)
         near = np.flatnonzero(is_near & (firsts[:at] == np.arange(at)))
         for part in np.argsort(-parts[at].var(1)):  # where most is drawn first, so that few are left soon
             one, others = parts[at, part], parts[near, part]
@@ -123,18 +146,6 @@ def first_alike(pictures: Iterable[tuple[str, Picture]]) -> dict[str, str]:
             near = near[(alike >= PART_ALIKE) | (np.minimum(widths[near], widths[at]) < SMALL)]
         firsts[at] = near[0] if len(near) else at
     return dict(zip(names.tolist(), names[firsts].tolist(), strict=True))
-
-
-def _looks(picture: Picture) -> tuple[Any, Any]:
-    """Its greys about their mean, of length one (nought if of one colour), and those of 64 parts about theirs."""
-    import numpy as np
-
-    with Image.open(BytesIO(picture.data)) as opened:
-        grey = opened.convert("L")
-    look = np.asarray(grey.resize((GRID, GRID)), np.float32).ravel()
-    look -= look.mean()
-    parts = np.asarray(grey.resize((64, 64)), np.float32).reshape(8, 8, 8, 8).swapaxes(1, 2).reshape(64, 64)
-    return look / max(float(np.linalg.norm(look)), 1e-9), parts - parts.mean(1, keepdims=True)
 
 
 def from_data(address: str) -> bytes:

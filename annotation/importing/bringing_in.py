@@ -11,6 +11,7 @@ from annotation.files.folders import refuse_ways_out
 from annotation.importing import layouts
 from annotation.importing.reports import import_report, records, table, write
 from annotation.people.principals import Principal
+from annotation.shown_texts import repeated
 from db.connect import reading, transaction
 
 
@@ -77,9 +78,9 @@ def bring_in(
 ) -> import_report.ImportReport:
     """Prepare, and write all or nothing. Raises ImportingError with every problem, and AnnotationError.
 
-    Texts are prepared before the writing transaction, in which nobody else can save. `source`: where they came from, as
-    is kept with the import; `folder`: where the pictures that reports name may lie. `dry_run`: everything is checked,
-    and nothing stays.
+    Texts and pictures are prepared before the writing transaction, in which nobody else can save. `source`: where they
+    came from, as is kept with the import; `folder`: where the pictures that reports name may lie. `dry_run`: everything
+    is checked, and nothing stays.
     """
     key = write.key_of_pictures(engine, principal, dry_run=dry_run)
     with reading(engine) as session:
@@ -88,6 +89,7 @@ def bring_in(
             new_version=asked.new_version,
         )  # fmt: skip
         ready = write.prepare_all(session, principal, parsed, progress, folder, key)
+        looks = repeated.looks(session, principal, ready)
     options = {
         "encoding": asked.encoding, "map": table.parse_map(asked.columns), "system": asked.system,
         "keep_columns": asked.keep_columns,
@@ -95,7 +97,8 @@ def bring_in(
     with transaction(engine) as session:
         outcome = write.import_reports(
             session, principal, parsed, layout=layout, source=source, options=options, prepared_texts=ready,
-            allow_empty=asked.allow_empty, allow_missing=asked.allow_missing, new_version=asked.new_version,
+            looks=looks, allow_empty=asked.allow_empty, allow_missing=asked.allow_missing,
+            new_version=asked.new_version,
         )  # fmt: skip
         if dry_run:
             session.rollback()

@@ -9,10 +9,7 @@ from sqlalchemy import Row, Select, func, orm, select
 from annotation.blinding import audit_blinding, measure, readable
 from annotation.designs.pairing import EVIDENCE
 from annotation.errors import AnnotationError
-from annotation.figures import kept
-from annotation.figures.encoding import first_alike
 from annotation.leaks.blinding_audit import AuditedReport, BlindingAudit
-from annotation.leaks.self_identification import FIGURE
 from annotation.leaks.system_classifier import Interval, no_interval
 from annotation.people.principals import Principal, study_for
 from annotation.planning.planned_items import shown_reports
@@ -57,40 +54,6 @@ class ReportView:
     flags: tuple[dict[str, Any], ...]
     changes: dict[str, int]
     is_frozen: bool  # labels stand on the text
-
-
-@dataclass(frozen=True)
-class RepeatedFigure:
-    """A picture that several reports of one system show: in how many, and in how many that is undecided.
-
-    `names`: its own, and those of the same picture in other sizes or saved anew.
-    """
-
-    names: tuple[str, ...]
-    address: str  # which holds the picture itself
-    system: str
-    reports: int
-    open: int
-
-
-def repeated_figures(session: orm.Session, principal: Principal) -> list[RepeatedFigure]:
-    """Every picture that is flagged in the newest reports, those to decide about first."""
-    study = study_for(session, principal, "evaluator")
-    rows = session.execute(_newest_of(study).with_only_columns(System.key, Report.flags)).all()
-    shown = [(system, flag) for system, flags in rows for flag in flags if flag["kind"] == FIGURE]
-    pictures = kept.pictures_called(session, study.id, {flag["text"] for _, flag in shown})
-    made = []
-    for system in sorted({system for system, _ in shown}):
-        names = sorted({flag["text"] for by, flag in shown if by == system} & pictures.keys())
-        first = first_alike((name, pictures[name]) for name in names)
-        for look in sorted(set(first.values())):
-            alike = tuple(name for name in names if first[name] == look)
-            own = ([flag for flag in flags if flag["text"] in alike] for by, flags in rows if by == system)
-            flagged = [found for found in own if found]
-            waiting = sum(any(not flag.get("resolution") for flag in found) for found in flagged)
-            address = kept.data_address(pictures[look].data)
-            made.append(RepeatedFigure(alike, address, system, len(flagged), waiting))
-    return sorted(made, key=lambda figure: (not figure.open, figure.system, figure.names))
 
 
 def audit_study(
@@ -153,7 +116,7 @@ def _decided(report: Report, resolution: str) -> tuple[str, ...]:
 def list_reports(session: orm.Session, principal: Principal) -> list[ReportLine]:
     """The newest version of every report, none of its texts; those that need a decision first, planned ones before."""
     study = study_for(session, principal, "evaluator")
-    rows, planned = session.execute(_newest_of(study).with_only_columns(*LINE)).all(), shown_reports(session, study)
+    rows, planned = session.execute(newest_of(study).with_only_columns(*LINE)).all(), shown_reports(session, study)
     return sorted(
         (_line(row, row.id in planned) for row in rows),
         key=lambda line: (
@@ -169,7 +132,7 @@ def open_flags(session: orm.Session, principal: Principal) -> list[dict[str, Any
     """
     study = study_for(session, principal, "evaluator")
     planned = shown_reports(session, study)
-    waiting = session.execute(_newest_of(study).where(Report.open_flags > 0)).all()
+    waiting = session.execute(newest_of(study).where(Report.open_flags > 0)).all()
     return [
         {
             "report": f"{system.key}/{topic.key}", "kind": flag["kind"], "text": flag["text"],
@@ -191,7 +154,7 @@ def _around(text: str, start: int, end: int) -> str:
 def view_report(session: orm.Session, principal: Principal, report_id: int) -> ReportView:
     """One report with everything the owner needs to decide about it."""
     study = study_for(session, principal, "evaluator")
-    mine = _newest_of(study).where(Report.id == report_id)
+    mine = newest_of(study).where(Report.id == report_id)
     report = session.scalar(mine.with_only_columns(Report))
     if report is None:
         raise AnnotationError("unknown_report", "this report was replaced by a newer version; choose it again")
@@ -228,10 +191,10 @@ def _line(row: Row[Any], is_planned: bool) -> ReportLine:
 
 def _written(session: orm.Session, study: Study) -> Sequence[tuple[Report, Topic, System]]:
     """The newest reports without the evidence of tasks, which no system wrote."""
-    return session.execute(_newest_of(study).where(System.key != EVIDENCE)).all()
+    return session.execute(newest_of(study).where(System.key != EVIDENCE)).all()
 
 
-def _newest_of(study: Study) -> Select[Report, Topic, System]:
+def newest_of(study: Study) -> Select[Report, Topic, System]:
     """The newest version of every report, by topic and system."""
     newest = select(func.max(LATER.version)).where(
         LATER.topic_id == Report.topic_id, LATER.system_id == Report.system_id

@@ -244,9 +244,11 @@ def _decided_before(found: list[dict[str, Any]], before: list[Any]) -> list[dict
 
 
 def _figures(text: str, before: list[Any]) -> list[dict[str, Any]]:
-    """The pictures that were flagged before, wherever they are now."""
-    names = {flag["text"] for flag in before if flag["kind"] == FIGURE}
-    return [{**asdict(flag), "resolution": None} for flag in flagged_figures(text, names)]
+    """The pictures that were flagged before, wherever they are now; one that is masked stays told, at no place."""
+    names = {flag["text"]: flag for flag in before if flag["kind"] == FIGURE}
+    found = [{**asdict(flag), "resolution": None} for flag in flagged_figures(text, names)]
+    gone = names.keys() - {flag["text"] for flag in found}
+    return found + [{**names[name], "start": 0, "end": 0} for name in gone if names[name].get("resolution") == "mask"]
 
 
 def _lost(report: Report) -> list[dict[str, Any]]:

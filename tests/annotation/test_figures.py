@@ -24,11 +24,11 @@ from sqlalchemy import Engine, select
 from annotation.canonical.form import canonical_format
 from annotation.citations import strip_citations
 from annotation.errors import AnnotationError, FigureError
-from annotation.figures.encoding import encoded, first_alike
+from annotation.figures.encoding import encoded, first_alike, look_of
 from annotation.figures.kept import shown_pictures
 from annotation.figures.placing import Placed, placed, reader
 from annotation.importing import bringing_in
-from annotation.importing.reports import import_report
+from annotation.importing.reports import import_report, write
 from annotation.importing.reports.folder import read_folder
 from annotation.importing.reports.write import import_reports
 from annotation.judges.asking.client import describe
@@ -42,8 +42,9 @@ from annotation.offline.packets import reserve_packet
 from annotation.people.principals import local_admin
 from annotation.planning.slots import apply_plan, make_plan
 from annotation.protocol import parse_protocol
-from annotation.shown_texts.auditing import open_flags, repeated_figures
+from annotation.shown_texts.auditing import open_flags
 from annotation.shown_texts.overrides import edit_text, resolve_all
+from annotation.shown_texts.repeated import repeated_figures
 from annotation.studies import init_study
 from annotation.texts.figures import MARKS, figure_names
 from annotation.work.claiming import take
@@ -297,7 +298,15 @@ def test_one_chart_is_the_same_picture_in_six_formats_and_is_shown_to_whom_the_i
         assert "/api/figure/" not in packet.split('<script type="module">')[0]
 
 
-def test_a_dry_run_keeps_no_key_and_says_what_the_import_will(engine: Engine, tmp_path: Path) -> None:
+def test_a_dry_run_keeps_no_key_and_says_what_the_import_will(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def undecoded(*asked: Any, **more: Any) -> import_report.ImportReport:
+        with monkeypatch.context() as patched:  # nobody can save meanwhile
+            patched.setattr(Image, "open", lambda *_: pytest.fail("a picture was decoded in the writing transaction"))
+            return import_reports(*asked, **more)
+
+    monkeypatch.setattr(write, "import_reports", undecoded)
     (tmp_path / "alpha").mkdir()
     (tmp_path / "alpha" / "tides.md").write_text("# Tides\n\nThey rise.\n\n![Height](c.png)\n", "utf-8")
     (tmp_path / "alpha" / "c.png").write_bytes(picture())
@@ -312,6 +321,12 @@ def test_a_dry_run_keeps_no_key_and_says_what_the_import_will(engine: Engine, tm
             assert len(session.scalars(select(people_tables.Key)).all()) == keys
         assert "figures shown 1" in told.notes
     assert told.unchanged == 1
+    (tmp_path / "alpha" / "bread.md").write_text("# Bread\n\nIt rises.\n\n![Height](c.png)\n", "utf-8")
+    bringing_in.bring_in(
+        engine, admin, read_folder(tmp_path), "folder", bringing_in.Asked(), source="here", folder=tmp_path
+    )
+    with reading(engine) as session:
+        assert [(one.reports, one.open) for one in repeated_figures(session, admin)] == [(2, 2)]
 
 
 def test_what_an_older_study_asks_for_shows_no_picture_and_what_asks_for_none_has_no_caption(
@@ -358,7 +373,7 @@ def test_a_picture_in_several_reports_of_one_system_waits_for_a_decision_and_mas
         study, _ = import_pictured(session, tmp_path)
         admin = local_admin(study)
         (logo,) = repeated_figures(session, admin)
-        assert (logo.system, logo.reports, logo.open, len(logo.names)) == ("alpha", 2, 2, 2), (
+        assert (logo.system, logo.reports, logo.open, len(set(logo.addresses))) == ("alpha", 2, 2, 2), (
             "beta shows its in one alone"
         )
         assert {flag["kind"] for flag in open_flags(session, admin)} == {FIGURE}
@@ -376,11 +391,14 @@ def test_a_picture_in_several_reports_of_one_system_waits_for_a_decision_and_mas
             for text in session.scalars(select(Report.shown_text))
             for name in figure_names(text)
         ]
-        assert repeated_figures(session, admin)[0].open == 0
+        edit_text(session, admin, first.id, first.shown_text.replace("Both", "They"), "a word")
+        assert [(one.reports, one.open) for one in repeated_figures(session, admin)] == [(2, 0)], "nor what is masked"
         session.rollback()
     charts = (written(Image.effect_noise((300, 200), spread).convert("RGB")) for spread in (40, 80))
     others = {str(n): encoded(one) for n, one in enumerate((*charts, logo_of, written(smaller.crop((0, 0, 133, 133)))))}
-    assert first_alike(others.items()) == {n: n for n in others}, "other pixels, and another shape"
+    assert first_alike({n: look_of(one) for n, one in others.items()}) == {n: n for n in others}, (
+        "other pixels, and another shape"
+    )
 
 
 def test_tables_and_pies_of_other_data_are_other_pictures_and_each_is_itself_made_smaller_and_saved_anew() -> None:
@@ -402,12 +420,15 @@ def test_tables_and_pies_of_other_data_are_other_pictures_and_each_is_itself_mad
     again = {
         f"{n}, smaller": encoded(written(one.resize((320, 240)), "JPEG", quality=40)) for n, one in enumerate(shown)
     }
-    assert first_alike((first | again).items()) == {n: n.split(",")[0] for n in (*first, *again)}
+    assert first_alike({n: look_of(one) for n, one in (first | again).items()}) == {
+        n: n.split(",")[0] for n in (*first, *again)
+    }
 
 
 @pytest.mark.databases("sqlite")
-def test_a_picture_that_comes_again_in_a_later_import_waits_in_the_earlier_reports_too(
-    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("decision", ["keep", "mask"])
+def test_a_picture_that_comes_again_in_a_later_import_waits_in_the_earlier_reports_too_and_where_they_are_masked(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, decision: str
 ) -> None:
     def write(topic: str) -> None:
         (tmp_path / "alpha" / f"{topic}.md").write_text(f"# {topic}\n\n![Made](logo.png)\n\nThey rise.\n", "utf-8")
@@ -428,16 +449,18 @@ def test_a_picture_that_comes_again_in_a_later_import_waits_in_the_earlier_repor
             [(2, 2)],
         )
         assert session.scalars(select(Report.open_flags)).all() == [1, 1]
-        assert resolve_all(session, admin, "keep", kind=FIGURE) == 2
+        assert resolve_all(session, admin, decision, kind=FIGURE) == 2
         write("salt")
         again()
         assert [(one.reports, one.open) for one in repeated_figures(session, admin)] == [(3, 1)], (
             "what is decided stays"
         )
+        if decision == "mask":
+            return
         resolve_all(session, admin, "mask", kind=FIGURE)
         for report in session.scalars(select(Report)):
             report.flags, report.open_flags = [], 0
-        monkeypatch.setattr("annotation.importing.reports.write.is_labelled", lambda session, report: True)
+        monkeypatch.setattr("annotation.shown_texts.repeated.is_labelled", lambda session, report: True)
         assert again().notes[-1].startswith("2 reports with labels show figures that other reports of their system")
         assert repeated_figures(session, admin) == [], "which no mask could follow"
 

@@ -87,6 +87,7 @@ CALLS: dict[str, Callable[[Session, Cast], Arguments]] = {
     "people.links.revoke_open_link": lambda s, c: with_(c.link(s)),
     "shown_texts.overrides.edit_text": lambda s, c: with_(c.report(s), "Another text.", "a slip"),
     "shown_texts.overrides.exclude_report": lambda s, c: with_(c.report(s), "a slip"),
+    "shown_texts.repeated.looks": lambda s, c: with_(()),
     "shown_texts.overrides.resolve_all": lambda s, c: with_("keep"),
     "shown_texts.overrides.resolve_flag": lambda s, c: with_(c.report(s), 0, "keep"),
     "shown_texts.overrides.restore_passage": lambda s, c: with_(c.report(s), 0, 1, "a slip"),

@@ -15,22 +15,19 @@ from annotation import errors, studies
 from annotation.canonical.plain import about_layout, taken_by_plain
 from annotation.documents.reading import WITHOUT_WORDS
 from annotation.figures import kept, placing
-from annotation.figures.encoding import first_alike
+from annotation.figures.encoding import Look
 from annotation.files import decoding, folders
 from annotation.importing.reports import import_report
 from annotation.importing.reports.records import CriterionRecord, Parsed, ReportRecord
 from annotation.items.shown import name_some, unasked_topics
-from annotation.leaks.self_identification import FIGURE
 from annotation.people.principals import Principal, study_for
 from annotation.planning import draws, plan_root, planned_items
 from annotation.protocol import Protocol
-from annotation.shown_texts.overrides import is_labelled
-from annotation.shown_texts.prepare import Prepared, flagged_figures, prepare_report
-from annotation.texts.figures import figure_names
+from annotation.shown_texts import repeated
+from annotation.shown_texts.prepare import Prepared, prepare_report
 from db.connect import reading, transaction
 from db.tables import Criterion, Import, Report, Study, System, Topic
 from db.types import now
-from plain.counting import counted
 
 Ready = tuple[ReportRecord, Prepared]
 FEW = 2_000  # characters: a report so short is prepared in no time
@@ -49,14 +46,15 @@ def import_reports(
     new_version: bool = False,
     options: Mapping[str, Any] | None = None,
     prepared_texts: Sequence[Prepared] | None = None,
+    looks: Mapping[str, Look] | None = None,
     folder: Path | None = None,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> import_report.ImportReport:
     """Check everything, then write. Raises ImportingError with every problem found, before the first row is written.
 
     `options` is what the user decided about reading (encoding, columns), kept with the import. `prepared_texts` comes
-    from `prepare_all`, called before the writing transaction: preparing is slow, and nobody can save meanwhile; else
-    `folder` is as there.
+    from `prepare_all` and `looks` from `repeated.looks`, called before the writing transaction: both are slow, and
+    nobody can save meanwhile; else `folder` is as there.
     """
     study = study_for(session, principal, "admin")
     refuse_reports(
@@ -73,7 +71,8 @@ def import_reports(
     entry = Import(study_id=study.id, kind="reports", layout=layout, source=source, options=dict(options or {}))
     _write(session, study, entry, parsed, fresh, stored)
     asked, notes = enter_criteria(session, study, parsed)
-    outcome = replace(outcome, criteria=asked, notes=(*outcome.notes, *notes, *_flag_repeats(session, study)))
+    notes = *outcome.notes, *notes, *repeated.flag_repeated(session, study, looks or {})
+    outcome = replace(outcome, criteria=asked, notes=notes)
     entry.report = decoding.storable(outcome.as_json())
     _record(session, study, principal, entry, new=len(fresh), replacing=outcome.new_versions > 0)
     return outcome
@@ -167,39 +166,6 @@ def _pictured(
         return found, (*found.lost, *lost)
 
     return pictured
-
-
-def _flag_repeats(session: Session, study: Study) -> tuple[str, ...]:
-    """Each picture that several newest reports of one system show becomes a flag of each: a logo names its maker.
-
-    In any size, whenever they came in. Nothing can be masked under labels, so such reports are left as they are; the
-    note says so.
-    """
-    if studies.protocol_of(study).reports.images != "show":
-        return ()
-    newest = import_report.stored_reports(session, study)
-    shown = {(system, name) for (_, system), row in newest.items() for name in figure_names(row.shown_text)}
-    first = {
-        system: first_alike(kept.in_turn(session, study.id, sorted(name for by, name in shown if by == system)))
-        for system in {system for system, _ in shown}
-    }
-    looks = {
-        key: {first[key[1]].get(name, name) for name in figure_names(row.shown_text)} for key, row in newest.items()
-    }
-    times = Counter((system, look) for (_, system), own in looks.items() for look in own)
-    labelled = 0
-    for (_, system), row in newest.items():
-        flagged = {flag["text"] for flag in row.flags if flag["kind"] == FIGURE}
-        names = {name for name in figure_names(row.shown_text) if times[system, first[system].get(name, "")] > 1}
-        repeated = names - flagged
-        if repeated and is_labelled(session, row.id):
-            labelled += 1
-        elif found := flagged_figures(row.shown_text, repeated):
-            row.flags = [*row.flags, *({**asdict(flag), "resolution": None} for flag in found)]
-            row.open_flags += len(found)
-    session.flush()
-    what = "with labels show figures that other reports of their system show too; nothing can be masked in them"
-    return (f"{counted(labelled, 'report')} {what}",) if labelled else ()
 
 
 def _refuse(*problems: str) -> None:

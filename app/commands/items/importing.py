@@ -340,6 +340,7 @@ def import_evidence(
     from annotation.files.folders import refuse_ways_out
     from annotation.importing.reports.evidence import read_evidence, topics_to_show
     from annotation.importing.reports.write import import_reports, key_of_pictures, prepare_all, refuse_reports
+    from annotation.shown_texts.repeated import looks
 
     options = {"encoding": encoding, "leave_out": leave_out}
     with ending(as_json):
@@ -353,11 +354,12 @@ def import_evidence(
             parsed = read_evidence(path, topics_to_show(session, row), leave_out, encoding)
             refuse_reports(session, admin, parsed, allow_empty=True, allow_missing=True, new_version=new_version)
             ready = prepare_all(session, admin, parsed, advance, path, key)
+            seen = looks(session, admin, ready)
         with transaction(engine) as session:
             outcome = import_reports(
                 session, local_admin(find_study(session, study)), parsed, layout="evidence",
                 source=str(path), allow_empty=True, allow_missing=True, new_version=new_version, options=options,
-                prepared_texts=ready,
+                prepared_texts=ready, looks=seen,
             )  # fmt: skip
             if dry_run:
                 raise DryRun

@@ -12,7 +12,7 @@ from annotation.facts.labelling_facts import is_read_elsewhere
 from annotation.leaks.blinding_audit import BlindingAudit
 from annotation.leaks.self_identification import FIGURE
 from annotation.people.principals import Principal, study_for
-from annotation.shown_texts import auditing, overrides
+from annotation.shown_texts import auditing, overrides, repeated
 from annotation.studies import has_labels
 from app.results.kept import Version
 from app.results.study_reports import label_version
@@ -33,7 +33,7 @@ FIGURES = (
     "alone is shown. A report is excluded below."
 )
 BESIDE = 4  # figures in a row
-FITTING = "width:100%;height:160px;object-fit:contain;object-position:left"
+FITTING = "width:{};height:{}px;object-fit:contain;object-position:left"
 
 ELSEWHERE = (
     "There are no reports here to audit: all labels were made elsewhere, and their files do not prove which text was "
@@ -90,7 +90,7 @@ def _decide(principal: Principal, lines: list[auditing.ReportLine], waiting: int
 def _figures(principal: Principal) -> None:
     """Every picture that several reports of one system show, side by side, with what may be done about it."""
     with reading(database()) as session:
-        found = auditing.repeated_figures(session, principal)
+        found = repeated.repeated_figures(session, principal)
     if not found:
         return
     report_page.section(
@@ -102,13 +102,15 @@ def _figures(principal: Principal) -> None:
                 _one_figure(principal, figure)
 
 
-def _one_figure(principal: Principal, figure: auditing.RepeatedFigure) -> None:
+def _one_figure(principal: Principal, figure: repeated.RepeatedFigure) -> None:
     state = worded("{open:,} to decide", open=figure.open) if figure.open else worded("decided")
     told = worded(
         "{system}: in {reports}, {state}",
         system=escape(figure.system), reports=several(figure.reports, "report"), state=state,
     )  # fmt: skip
-    st.html(f'<img src="{figure.address}" alt="" style="{FITTING}"><p class="c-soft" style="font-size:14px">{told}</p>')
+    fitting = FITTING.format(*(("100%", 160) if len(figure.addresses) == 1 else ("50%", 80)))  # each form of it
+    pictures = "".join(f'<img src="{address}" alt="" style="{fitting}">' for address in figure.addresses)
+    st.html(f'{pictures}<p class="c-soft" style="font-size:14px">{told}</p>')
     decide = partial(overrides.resolve_all, kind=FIGURE, texts=figure.names)
     for resolution in ("keep", "mask") if figure.open and principal.role == "admin" else ():
         key = f"{resolution}{figure.names[0]}{figure.system}"

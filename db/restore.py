@@ -154,14 +154,15 @@ def _misfits(column: Column[object]) -> ColumnElement[int]:
     plain: ColumnElement[object] = sa.literal_column(f'"{column.table.name}"."{column.name}"')
     kind = sa.func.typeof(plain)
     fits: ColumnElement[bool]
-    if isinstance(column.type, sa.Integer | sa.Boolean):
-        is_wide = isinstance(column.type, sa.BigInteger)
+    kept = column.type.impl_instance if isinstance(column.type, sa.TypeDecorator) else column.type
+    if isinstance(kept, sa.Integer | sa.Boolean):
+        is_wide = isinstance(kept, sa.BigInteger)
         fits = (kind == "integer") & (sa.true() if is_wide else plain.between(-WHOLE_MAX, WHOLE_MAX - 1))
-    elif isinstance(column.type, sa.Float):
+    elif isinstance(kept, sa.Float):
         fits = kind.in_(("real", "integer")) & plain.between(-1.7e308, 1.7e308)
-    elif isinstance(column.type, sa.LargeBinary):
+    elif isinstance(kept, sa.LargeBinary):
         fits = kind == "blob"
-    elif isinstance(column.type, sa.JSON):
+    elif isinstance(kept, sa.JSON):
         fits = (kind == "text") & (sa.func.json_valid(plain) == 1)
     else:
         fits = (kind == "text") & (sa.func.instr(plain, sa.func.char(0)) == 0)

@@ -104,7 +104,7 @@ def add_judge(session: Session, study_id: int) -> None:
     rater = Rater(kind="judge", handle="judge-x")
     session.add(rater)
     session.flush()
-    judge = Judge(study_id=study_id, rater_id=rater.id, name="judge-x")
+    judge = Judge(study_id=study_id, rater_id=rater.id, name="judge-x", max_cost=0.5)
     session.add(judge)
     session.flush()
     config = JudgeConfig(

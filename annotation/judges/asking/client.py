@@ -281,12 +281,12 @@ def describe(judge: JudgeDefinition) -> ModelFacts:
             "unknown_model",
             f"judge {judge.name!r}: litellm knows no provider for {judge.model!r}; write provider/model",
         ) from None
-    if judge.images and not litellm.supports_vision(model=model, custom_llm_provider=provider):
+    known = litellm.model_cost.get(judge.model) or litellm.model_cost.get(model) or {}
+    if judge.images and known and not litellm.supports_vision(model=model, custom_llm_provider=provider):
         raise AnnotationError(
             "no_vision", f"judge {judge.name!r}: litellm knows {judge.model} to see no images; remove images = true"
         )
     taken = {name: value for name, value in judge.params.items() if _accepts(litellm, model, provider, name, value)}
-    known = litellm.model_cost.get(judge.model) or litellm.model_cost.get(model) or {}
     return ModelFacts(
         params=taken,
         dropped=tuple(name for name in judge.params if name not in taken),

@@ -251,7 +251,7 @@ def fill(
         with reading(engine) as session:
             due = queue.due_calls(session, study, account, min(CHUNK, at_most - calls), tuple(unaffordable), texts)
             works = [Work(rows, ask := step_of(rows, rung), worst(ask, account)) for rows in due]
-            fitting = _fitting([(work, _line(session, study, account, work)) for work in works], file.tell())
+            fitting = _fitting(((work, _line(session, study, account, work)) for work in works), file.tell())
         if not fitting:
             break
         with transaction(engine) as session:

@@ -54,9 +54,16 @@ class Fake:
         """Its batches, the newest first."""
         return list(self._get("/v1/batches?limit=100")["data"])
 
+    def file(self, name: str) -> bytes:
+        """A file that it was given, or made."""
+        return self._read(f"/v1/files/{name}/content")
+
     def _get(self, path: str, body: bytes | None = None) -> Any:
+        return json.loads(self._read(path, body))
+
+    def _read(self, path: str, body: bytes | None = None) -> bytes:
         with urllib.request.urlopen(self.base.removesuffix("/v1") + path, body, timeout=10) as reply:
-            return json.loads(reply.read())
+            return bytes(reply.read())
 
 
 @pytest.fixture(autouse=True)

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
+from annotation.figures.encoding import encoded
+from annotation.figures.kept import data_address, store
 from annotation.judges.asking.material import rebuilt_prompt
 from annotation.judges.batches.batch_api import BatchApi, body_of, line_of, read_lines
 from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.judges.planning.plan import plan_judges
 from annotation.judges.replies.outcomes import Reply
-from db.connect import reading
+from annotation.texts.figures import figure_mark
+from db.connect import reading, transaction
+from db.tables import Study
 from tests.annotation.judges.batched_study import (
     judge,
     only,
@@ -23,6 +28,8 @@ from tests.annotation.judges.batched_study import (
 )
 from tests.annotation.judges.conftest import Fake
 from tests.annotation.judges.judged_study import attempts, call_states, judges, make_study
+
+SCREENSHOTS = Path(__file__).resolve().parents[3] / "docs" / "screenshots"
 
 
 class Rewriting(BatchApi):
@@ -66,10 +73,26 @@ def test_an_error_in_a_line_means_what_it_means_elsewhere(
         assert attempts(sqlite)[-1].rung == "json_object", "the next step of the ladder"
 
 
-def test_the_prompt_of_a_line_is_rebuilt_and_proved(sqlite: Engine, fake: Fake) -> None:
-    study = make_study(sqlite, 1)
-    run(sqlite, study, judge(fake))
-    run(sqlite, study, judge(fake))
+def test_a_line_holds_the_pictures_of_an_ordinary_request_and_its_prompt_is_rebuilt_and_proved(
+    sqlite: Engine, fake: Fake
+) -> None:
+    drawn, name = encoded((SCREENSHOTS / "figure-large.png").read_bytes()), "5" * 32
+    text = f"Tides rise.\n\n{figure_mark(name)} Height by hour\n\n[[q=.4]]\n"
+    study = make_study(sqlite, 1, answers='[reports]\nimages = "show"\n', text=lambda number, side: text)
+    with transaction(sqlite) as session:
+        store(session, session.get_one(Study, study), {name: drawn})
+    seeing = judge(fake, "images = true")
+    run(sqlite, study, seeing)
+    for line in fake.file(fake.batches()[0]["input_file_id"]).splitlines():
+        parts = json.loads(line)["body"]["messages"][-1]["content"]
+        at = [number for number, part in enumerate(parts) if part["type"] == "image_url"]
+        assert [parts[number]["image_url"]["url"] for number in at] == [data_address(drawn.data)] * 2
+        assert all(parts[number + 1]["text"].startswith(" Height by hour") for number in at)
+        assert name not in str(parts)
+    assert only(run(sqlite, study, seeing)).labels == {"ok": 6}
+    run(sqlite, study, seeing.replace('"j"', '"k"').replace("batch_api = true", "batch_api = false"))
+    sent = [line["prompt"] for line in fake.bill()]
+    assert (len(sent), set(sent[:2])) == (4, set(sent[2:])), "the same messages, byte by byte"
     with reading(sqlite) as session:
         for row in attempts(sqlite):
             assert rebuilt_prompt(session, row.call_id, row.attempt_no).sha256 == row.prompt_sha256

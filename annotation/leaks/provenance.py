@@ -14,8 +14,18 @@ _LONGEST_CHAT = 600  # characters of a preamble or an offer; anything longer is 
 _LONGEST_NOTICE = 300
 
 _THINKING = ("think", "thinking", "thought", "reasoning", "scratchpad")
-_NOTICE_HINTS = ("AI", "人工智能", "大模型", "大语言模型", "anguage model", "anguage Model", "rtificial ")
-_NOTICE_HINT = re.compile(r"AI|人工智能|大模型|大语言模型|[Ll]anguage [Mm]odel|[Aa]rtificial [Ii]nt")
+_TAG = re.compile(rf"<(?:!--|/?(?:{'|'.join(_THINKING)})>)", re.IGNORECASE)
+_NOTICE_HINTS = tuple(  # one by one, each after plain letters, for which a text is searched faster
+    re.compile(hint)
+    for hint in (
+        "AI",
+        "人工智能",
+        "大模型",
+        "大语言模型",
+        "anguage [Mm]odel(?<=[Ll]anguage .{5})",
+        "rtificial [Ii]nt(?<=[Aa]rtificial .{3})",
+    )
+)
 _NOTICE_WORDS = re.compile(
     r"(?:由|通过|使用|借助)\s*(?:AI|人工智能|大模型|大语言模型)\s*(?:自动|辅助)?\s*(?:生成|撰写|创作|整理)|AI\s*生成"
     r"|(?:本|此|该)[^。\n]{0,12}(?:由|为)\s*(?:AI|人工智能)[^。\n]{0,8}(?:生成|撰写|创作)"
@@ -95,7 +105,9 @@ def _within(zones: list[tuple[int, int]], place: int) -> bool:
 
 def _tagged(text: str) -> Iterator[Span]:
     """Reasoning blocks and comments. An opener without its end is left alone: it could swallow the whole report."""
-    lowered = text.lower() if "<" in text else ""
+    if not _TAG.search(text):
+        return
+    lowered = text.lower()
     if len(lowered) != len(text):  # a few capitals grow when lowered; offsets would slip
         lowered = text
     for opener, closer in [(f"<{name}>", f"</{name}>") for name in _THINKING] + [("<!--", "-->")]:
@@ -115,14 +127,12 @@ def _tagged(text: str) -> Iterator[Span]:
 
 def _notices(text: str) -> Iterator[Span]:
     """Lines that say only that a machine wrote the text."""
-    if not any(hint in text for hint in _NOTICE_HINTS):
-        return
     done = 0
-    for hint in _NOTICE_HINT.finditer(text):
-        if hint.start() < done:
+    for first, last in sorted(found.span() for hint in _NOTICE_HINTS for found in hint.finditer(text)):
+        if first < done:
             continue
-        start = text.rfind("\n", max(0, hint.start() - _LONGEST_NOTICE), hint.start()) + 1
-        end = text.find("\n", hint.end(), hint.end() + _LONGEST_NOTICE)
+        start = text.rfind("\n", max(0, first - _LONGEST_NOTICE), first) + 1
+        end = text.find("\n", last, last + _LONGEST_NOTICE)
         end = len(text) if end < 0 else end
         if end - start > _LONGEST_NOTICE:
             continue

@@ -77,7 +77,7 @@ def grade(line: str, cited: frozenset[int] = frozenset()) -> str:
         return "text"
     if _KEY.match(line) and (has_address(line) or _YEAR.search(line)):
         return "hard"
-    if LEADING_MARKS.match(line):
+    if ("[" in line or "【" in line or "［" in line) and LEADING_MARKS.match(line):
         return "hard"
     prose = is_prose(line)
     if has_address(line):

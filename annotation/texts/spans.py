@@ -16,6 +16,7 @@ _KINDS = (
     "glued named table_citation reference_heading reference_line label provenance space encoding"
 )
 KINDS = _KINDS.split()
+_CODES = {kind: bytes([number]) for number, kind in enumerate(KINDS, start=1)}
 
 
 class Span(NamedTuple):
@@ -63,7 +64,7 @@ class WorkingCopy:
             inside = self.text[start:end]
             pieces += (
                 self.text[done:start],
-                re.sub(r"[^\n]", filler, inside) if "\n" in inside else filler * len(inside),
+                "\n".join(filler * len(line) for line in inside.split("\n")),
             )
             done = end
         self.text = "".join(pieces) + self.text[done:]
@@ -84,7 +85,7 @@ class WorkingCopy:
         self._claims += [span for span in last if span.end > span.start]
         kinds = bytearray(len(self.text))
         for span in reversed(self._claims):
-            kinds[span.start : span.end] = bytes([KINDS.index(span.kind) + 1]) * (span.end - span.start)
+            kinds[span.start : span.end] = _CODES[span.kind] * (span.end - span.start)
         edges = sorted({place for span in self._claims for place in (span.start, span.end)})
         return tuple(joined(Span(a, b, KINDS[kinds[a] - 1]) for a, b in pairwise(edges) if kinds[a]))
 

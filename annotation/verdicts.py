@@ -15,8 +15,8 @@ from sqlalchemy import RowMapping, orm, select
 from annotation import errors, studies
 from annotation.designs import pairing, sides_and_orders
 from annotation.items.shown import item_code, sources_sha256
+from annotation.labels import optional_columns as optional
 from annotation.labels.current_labels import Shown, counted_labels, counts, has_seen_only, shown_by_item
-from annotation.labels.optional_columns import JudgeShares, Share, first_of_claims, items_beside, weights_of
 from annotation.leaks.redaction import redactor_of
 from annotation.people.active_time import seconds_by_criterion
 from annotation.planning.draws import draw_probabilities
@@ -28,8 +28,12 @@ COLUMNS = (
     "category", "len_a", "len_b", "run", "pass_no", "seconds", "cost_usd", "status", "rationale",
     "evidence",
 )  # fmt: skip
-EXTRA = ("confidence", "tag", "weight", "beside", "claim", "draw_probability")  # each where the study has any
-NUMBERS = ("len_a", "len_b", "run", "pass_no", "seconds", "cost_usd", "confidence", "weight", "draw_probability")
+# each where the study has any
+EXTRA = ("confidence", "tag", "weight", "beside", "claim", "draw_probability", "settings_tried")
+NUMBERS = (
+    "len_a", "len_b", "run", "pass_no", "seconds", "cost_usd", "confidence", "weight", "draw_probability",
+    "settings_tried",
+)  # fmt: skip
 ORDER = ("item_id", "rater_kind", "rater_id", "pass_no", "criterion")
 PRESENTATIONS = {"A": "AB", "B": "BA"}
 CHUNK = 10_000  # rows in memory in any form but the table's own
@@ -55,8 +59,8 @@ def load_verdicts(session: orm.Session, study: Study) -> pd.DataFrame:
     texts that were replaced since. `seconds` and `cost_usd` are a row's share; empty means unknown, not 0. Rationales
     are without the names of the study's people, addresses, keys and folders. `EXTRA` columns are behind where the
     study has them: how sure the rater was, the probe's tag, the criterion's weight (where any is not 1), the item that
-    was rated in the same view, the first of several probes of one claim (empty: the item itself), and the probability
-    with which its topic was drawn for people.
+    was rated in the same view, the first of several probes of one claim (empty: the item itself), the probability with
+    which its topic was drawn for people, and with how many settings the judge was asked.
     """
     chunks: dict[str, list[pd.Series[Any]]] = {name: [] for name in (*COLUMNS, *EXTRA)}
     rows = _verdicts(session, study)
@@ -84,7 +88,8 @@ def _verdicts(session: orm.Session, study: Study) -> Iterator[tuple[Any, ...]]:
     """The rows of the table, in the order of assignments."""
     share, redact = _shares(session, study), redactor_of(session, study)
     by_item = studies.protocol_of(study).calibration.get("cluster") == "item"
-    weights, beside, claims = weights_of(session, study), items_beside(session, study), first_of_claims(session, study)
+    kinds = optional.weights_of, optional.items_beside, optional.first_of_claims, optional.settings_tried
+    weights, beside, claims, tried = (kind(session, study) for kind in kinds)
     chances = draw_probabilities(session, study)
     for row, shown in _counted(session, study):
         item_id, left, item = row["item_id"], row["left"], item_code(row["item_id"])
@@ -106,7 +111,7 @@ def _verdicts(session: orm.Session, study: Study) -> Iterator[tuple[Any, ...]]:
             row["confidence"],
             shown["tag"] or None,
             weights.get(row["criterion_row"]),
-            *(beside.get(item_id), claims.get(item_id), chances.get(shown["topic"])),
+            *(beside.get(item_id), claims.get(item_id), chances.get(shown["topic"]), tried.get(row["judge_name"])),
         )
 
 
@@ -121,13 +126,13 @@ def _counted(session: orm.Session, study: Study) -> Iterator[tuple[RowMapping, S
             yield row, shown
 
 
-def _shares(session: orm.Session, study: Study) -> Callable[[RowMapping], Share]:
+def _shares(session: orm.Session, study: Study) -> Callable[[RowMapping], optional.Share]:
     """What one label took, for labels in the order of assignments: a person's time at the rate of pay, if in USD."""
-    human_seconds, judges = seconds_by_criterion(session, study), JudgeShares(session, study)
+    human_seconds, judges = seconds_by_criterion(session, study), optional.JudgeShares(session, study)
     pay = studies.protocol_of(study).study.pay
     hourly = pay.rate if pay.currency == "USD" and pay.rate > 0 else None
 
-    def share(row: RowMapping) -> Share:
+    def share(row: RowMapping) -> optional.Share:
         if row["source"] == "import":
             return row["seconds"], row["cost_usd"]
         if row["rater_kind"] == "judge":

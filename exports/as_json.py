@@ -161,7 +161,8 @@ def _choice(choice: Choice | None) -> dict[str, Any] | None:
     if choice is None:
         return None
     told = [_candidate(candidate) for candidate in choice.candidates]
-    plan = {name: value for name, value in asdict(choice.plan).items() if value or name != "alone_error"}
+    of_few = "alone_error", "replaced"
+    plan = {name: value for name, value in asdict(choice.plan).items() if value or name not in of_few}
     told_of: dict[str, Any] = plain(replace(choice, looking=None))
     del told_of["looking"]
     return told_of | {"candidates": told, "plan": plan, "plan_sha256": choice.plan.plan_sha256}

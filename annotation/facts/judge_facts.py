@@ -8,13 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, orm, select
+from sqlalchemy import func, or_, orm, select
 
 from annotation.importing.labels.results_match import IMPORTED
 from annotation.judges.defining.judge_file import maker, own_family
+from annotation.judges.money.accounts import not_of_a_stress_test
 from annotation.judges.money.ledger import money_of
 from annotation.judges.reviewing.judge_standings import label_counts
 from annotation.labels.current_labels import is_newest
+from annotation.labels.optional_columns import settings_tried
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeConfig
 from db.tables import HANDED_IN, Assignment, Label, Study, System
 
@@ -32,10 +34,11 @@ def judge_facts(session: orm.Session, study: Study) -> list[dict[str, Any]]:
     orders, reported, dates = _orders(session, study), _reported(session, study), _dates(session, study)
     rows = session.execute(select(System.key, System.family).where(System.study_id == study.id))
     systems = [(key, family) for key, family in rows if family]
-    found = []
+    of_the_study = or_(JudgeConfig.model == IMPORTED, not_of_a_stress_test())
+    tried, found = settings_tried(session, study), []
     for judge in judges:
         configs = session.scalars(
-            select(JudgeConfig).where(JudgeConfig.judge_id == judge.id).order_by(JudgeConfig.id)
+            select(JudgeConfig).where(JudgeConfig.judge_id == judge.id, of_the_study).order_by(JudgeConfig.id)
         ).all()
         money = money_of(session, judge, usable.get(judge.name, {}).get("ok", 0))
         if not money.attempts and judge.name not in usable:
@@ -57,7 +60,7 @@ def judge_facts(session: orm.Session, study: Study) -> list[dict[str, Any]]:
                 "cost": money.cost,
                 "wasted_share": money.waste_share,
                 "imported": not money.attempts and all(config.model == IMPORTED for config in configs),
-                "settings_tried": len(configs) or None,
+                "settings_tried": tried.get(judge.name, 1) if configs else None,
                 **_asked(configs[-1] if configs else None),
             }
         )

@@ -87,6 +87,21 @@ def _sum_known(costs: list[float | None]) -> float | None:
     return sum(known) if known and len(known) == len(costs) else None
 
 
+def settings_tried(session: orm.Session, study: Study) -> dict[str, int]:
+    """Judge -> with how many settings, its prompt among them, it has answered; only where these are several.
+
+    Later ones replace the answers of earlier ones, which were tried all the same. Stress tests and what `align` tries
+    on topics that it may see are no answers of the study.
+    """
+    rows = (
+        select(Judge.name, func.count(JudgeCall.config_id.distinct()))
+        .join(JudgeCall, JudgeCall.judge_id == Judge.id)
+        .where(Judge.study_id == study.id, JudgeCall.state == "done", JudgeCall.stress.is_(None))
+        .group_by(Judge.name)
+    )
+    return {judge: count for judge, count in session.execute(rows) if count > 1}
+
+
 def weights_of(session: orm.Session, study: Study) -> dict[int, float]:
     """Row of a criterion still asked -> its weight; empty where all weigh 1."""
     rows = select(Criterion.id, Criterion.weight).where(Criterion.study_id == study.id, Criterion.retired_at.is_(None))

@@ -91,7 +91,7 @@ def _tested(
     tests = gaps_tested(rows, Rule(0.0, plan.level, plan.min_clusters, resamples, seed))
     return [
         _of_test(name, (scores.judges[name], bounds[name], scores.weight), test, float(p), plan)
-        for name, test, p in zip(scores.judges, tests, adjusted(tests), strict=True)
+        for name, test, p in zip(scores.judges, tests, adjusted(tests, plan.gone), strict=True)
     ]
 
 
@@ -130,7 +130,7 @@ def kappa_above_floor(
     below the plan's fewest clusters.
     """
     each = [_of_kappa(*kappa, floor, plan.level) for kappa in kappas]
-    adjusted_p = holm([one.p for one in each])
+    adjusted_p = holm([one.p for one in each], plan.gone)
     out = []
     for one, p in zip(each, adjusted_p, strict=True):
         few = "too_few_clusters" if one.clusters < plan.min_clusters else ""

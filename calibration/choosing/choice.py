@@ -118,6 +118,11 @@ class Choice:
     looking: Looking | None = None  # of which `look` tells
 
     @property
+    def tried(self) -> int:
+        """The size of the family: every candidate, and every setting of one that a later one replaced."""
+        return len(self.candidates) + self.plan.gone
+
+    @property
     def details(self) -> str:
         """What the headline rests on; "" where there is no more to say."""
         return self.sentence.removeprefix(self.headline).lstrip()

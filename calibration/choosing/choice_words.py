@@ -49,7 +49,7 @@ def look_of(told: Told) -> str:
     plan = told.plan
     if told.looking is None:
         return ""
-    return open_words.look_words(told.looking, 1 - plan.level, told.word, len(plan.judges), plan.resamples)
+    return open_words.look_words(told.looking, 1 - plan.level, told.word, len(plan.judges) + plan.gone, plan.resamples)
 
 
 def spoken(choice: Choice) -> tuple[str, str, str]:
@@ -76,7 +76,7 @@ def sentences_of(told: Told, hangs_on: Sequence[str] = ()) -> tuple[str, str]:
     parts = [headline, *([numbers] if numbers else [])]
     if hardly and told.people:
         parts.append(_hardly(told.people, told.plan.ties))
-    parts += _few_clusters(told)
+    parts += [*_replaced(told), *_few_clusters(told)]
     if told.looking and not told.looking.is_only:
         parts.append(look_of(told))
     parts += open_words.undecided(told.candidates, told.chosen, told.plan, told.word)
@@ -144,10 +144,10 @@ def short_sentence(choice: Choice) -> str:
             return worded(unknown, judge=one.judge, enough=enough, seen=seen, but=but)
         but, price = f"{_reserved(one)}{but}", open_words.usd(one.cost_per_item)
         named = {"judge": one.judge, "enough": enough, "seen": seen, "price": price, "but": but}
-        if not many:
+        if choice.tried == 1:
             return worded("{judge} is shown to {enough} ({seen}; {price}){but}.", **named)
         cheapest = "{judge} is the cheapest of the {tried} that is shown to {enough} ({seen}; {price}){but}."
-        return worded(cheapest, tried=tried, **named)
+        return worded(cheapest, tried=_all_tried(choice.candidates, choice.plan.gone), **named)
     near = _comes_closest(one, choice.candidates)
     if choice.status == "none_adequate" and many:
         none = "None of the {tried} is adequate ({limit}); {near} ({seen})."
@@ -202,9 +202,10 @@ def _found(told: Told) -> tuple[str, str]:
 
 
 def _lead_of_chosen(chosen: Candidate, told: Told) -> str:
-    count, plan = len(told.candidates), told.plan
+    plan = told.plan
+    count = len(told.candidates) + plan.gone
     reserved = _reserved(chosen)
-    twice = _is_twice(told.candidates)
+    twice = _is_twice(told.candidates) or plan.gone > 0
     if math.isnan(chosen.cost_per_item):
         good = (
             worded("is adequate")
@@ -298,17 +299,31 @@ def _few_clusters(told: Told) -> Iterator[str]:
         yield worded(few, few=FEW_CLUSTERS, word=worded(told.word), err=worded(FEW_ERR))
 
 
+def _replaced(told: Told) -> Iterator[str]:
+    plan = told.plan
+    if plan.gone:
+        names = worded(", ").join(f"{judge} {count}" for judge, count in sorted(plan.replaced.items()))
+        also = "Settings that later ones replaced count as tried too ({names}): {tried} candidates in all."
+        yield worded(also, names=names, tried=len(told.candidates) + plan.gone)
+
+
 def _is_twice(candidates: Sequence[Candidate]) -> bool:
     """Whether one judge is among them twice: there are more candidates than judges."""
     return any(candidate.judge.endswith(BOTH_ORDERS) for candidate in candidates)
 
 
-def _all_tried(candidates: Sequence[Candidate]) -> str:
-    """`3 judges tried`, or `4 candidates tried (2 judges, by one order or both)` where one judge counts twice."""
+def _all_tried(candidates: Sequence[Candidate], gone: int = 0) -> str:
+    """`3 judges tried`, or `4 candidates tried (2 judges, by one order or both)` where one judge counts twice.
+
+    `gone`: settings that were replaced, which count too.
+    """
     judges = {candidate.judge.removesuffix(BOTH_ORDERS) for candidate in candidates}
+    of = wording.several(len(judges), "judge")
+    if gone:
+        with_gone = "{count} candidates tried ({of}, with settings that later ones replaced)"
+        return worded(with_gone, count=len(candidates) + gone, of=of)
     if not _is_twice(candidates):
         return worded("{count} judges tried", count=len(candidates))
-    of = wording.several(len(judges), "judge")
     return worded("{count} candidates tried ({of}, by one order or both)", count=len(candidates), of=of)
 
 

@@ -193,7 +193,7 @@ def plan_of(study: Study, scale: Scale, settings: CalibrationSettings, has_ceili
         at_least=settings.at_least, at_least_kappa=settings.at_least_kappa, required=required(settings),
         weights=scale.weights, epsilon=settings.epsilon, alone_error=settings.alone_error, looks=settings.looks,
         planned_topics=settings.planned_topics, spending=settings.spending, min_clusters=settings.min_clusters,
-        resamples=settings.resamples, seed=settings.seed,
+        resamples=settings.resamples, seed=settings.seed, replaced=study.replaced,
     )  # fmt: skip
 
 
@@ -276,8 +276,9 @@ def _agreements(found: Tried, settings: CalibrationSettings, told: bool) -> tupl
         return _without_interval(scores, statistic, settings)
     wide = widened(settings, found.looking.topics)
     band = compare.max_t_band(
-        scores.judges, scores.clusters, wide.level, settings.resamples, settings.seed, statistic, weight=scores.weight
-    )
+        scores.judges, scores.clusters, wide.level, settings.resamples, settings.seed, statistic, weight=scores.weight,
+        gone=found.plan.gone,
+    )  # fmt: skip
     # the band is symmetric and may pass the ends of a share; nan stays nan
     within = (replace(one, low=max(one.low, 0.0), high=min(one.high, 1.0)) for one in band)
     return tuple(sequence(one, settings, wide) for one in within)

@@ -213,7 +213,7 @@ def looked_claims(claims: Sequence[Claim], plan: ComparisonPlan, looking: Lookin
     if looking.is_only:
         return tuple(claims)
     least_p = least_p_of(plan.resamples)
-    return tuple(_claim(claim, plan, looking, len(claims), least_p) for claim in claims)
+    return tuple(_claim(claim, plan, looking, len(claims) + plan.gone, least_p) for claim in claims)
 
 
 def least_p_of(resamples: int) -> float:
@@ -230,7 +230,7 @@ def looked_above(
     """
     if looking.is_only:
         return tuple(found)
-    return tuple(_above(one, plan, looking, len(found), 1 / (resamples + 1)) for one in found)
+    return tuple(_above(one, plan, looking, len(found) + plan.gone, 1 / (resamples + 1)) for one in found)
 
 
 def _claim(claim: Claim, plan: ComparisonPlan, looking: Looking, tried: int, least_p: float) -> Claim:

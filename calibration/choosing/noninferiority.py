@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -18,7 +18,7 @@ from calibration.study.left_out import LeftOutScores
 
 OF_LOOKS = ("looks", "planned_topics", "spending")
 # without a word about them a plan's hash is as it was before they were part of it
-USUAL: Mapping[str, Any] = {"alone_error": 0.0, "min_clusters": gap_test.FEWEST}
+USUAL: Mapping[str, Any] = {"alone_error": 0.0, "min_clusters": gap_test.FEWEST, "replaced": {}}
 Against = Literal["ceiling", "floor", "nobody"]
 
 
@@ -49,11 +49,17 @@ class ComparisonPlan:
     min_clusters: int = gap_test.FEWEST  # with fewer no claim is decided
     resamples: int = gap_test.RESAMPLES  # of every test; with the seed, so that nobody draws until one of them passes
     seed: int = 0
+    replaced: Mapping[str, int] = field(default_factory=dict)  # judge -> settings it was asked with before, if any
 
     def __post_init__(self) -> None:
         _need_margin(self.margin)
         if self.against not in ("ceiling", "floor", "nobody"):
             raise CalibrationError("unknown_form", f"against is {self.against!r}; use ceiling, floor or nobody")
+
+    @property
+    def gone(self) -> int:
+        """Settings that were tried and whose answers later ones replaced: nobody knows their p any more."""
+        return sum(self.replaced.get(judge, 0) for judge in self.judges)
 
     @property
     def plan_sha256(self) -> str:
@@ -143,8 +149,8 @@ def _claims(
     plan: ComparisonPlan,
     advise: bool,
 ) -> tuple[Claim, ...]:
-    steps, out = holm_steps(np.array([test.p for test in tests])), []
-    for judge, own, test, p, step in zip(judges, rows, tests, gap_test.adjusted(tests), steps, strict=True):
+    steps, out = holm_steps(np.array([test.p for test in tests]), plan.gone), []
+    for judge, own, test, p, step in zip(judges, rows, tests, gap_test.adjusted(tests, plan.gone), steps, strict=True):
         outcome, needed = _claimed(test, float(p), plan), None
         if advise and outcome == "cannot_tell":
             none, level = np.zeros(len(own.difference)), 1 - (1 - plan.level) / step
@@ -164,13 +170,14 @@ def _claimed(test: gap_test.NonInferiority, p_adjusted: float, plan: ComparisonP
     return "non_inferior" if p_adjusted < 1 - plan.level else "cannot_tell"
 
 
-def holm_steps(p: Array) -> Array:
+def holm_steps(p: Array, gone: int = 0) -> Array:
     """By how much Holm multiplies each p: the level at which it is tested once the smaller ones are rejected.
 
-    Equal ones get the larger step, as in the adjusted p: which judge is named first decides nothing.
+    Equal ones get the larger step, as in the adjusted p: which judge is named first decides nothing. `gone`: as of
+    `gap_test.adjusted`.
     """
     known = p[~np.isnan(p)]
-    return np.array([max(1, len(known) - np.count_nonzero(known < one)) for one in p])
+    return np.array([max(1, gone + len(known) - np.count_nonzero(known < one)) for one in p])
 
 
 def _are_shares(*scores: Array) -> bool:

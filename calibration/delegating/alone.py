@@ -67,7 +67,8 @@ def alone_of(study: Study, group: Group, scale: Scale, settings: CalibrationSett
     An error is a label that differs from the annotators' majority. Below 12 topics nothing is decided.
     """
     found, hours = item_surenesses(study, scale), 1000 * seconds_per_item(study) / HOUR
-    return [_alone(study, group, scale, one, (len(found), hours), settings) for one in found]
+    tried = len(found) + sum(study.replaced.get(one.judge, 0) for one in found)
+    return [_alone(study, group, scale, one, (tried, hours), settings) for one in found]
 
 
 def nothing_alone(settings: CalibrationSettings) -> estimates.ReportWarning:

@@ -111,13 +111,16 @@ def order_of(difference: Difference, p: float, level: float = 0.95) -> Order:
     return "better" if difference.value > 0 else "worse"
 
 
-def holm(p_values: npt.ArrayLike) -> Array:
-    """Adjusted p, shape (tests,), each at least its raw p and at most 1. NaN stay NaN and do not count. Holm 1979."""
+def holm(p_values: npt.ArrayLike, gone: int = 0) -> Array:
+    """Adjusted p, shape (tests,), each at least its raw p and at most 1. NaN stay NaN and do not count. Holm 1979.
+
+    `gone`: further tests that were made and whose p nobody knows any more; none of their hypotheses is rejected.
+    """
     p = np.asarray(p_values, float)
     known = np.flatnonzero(~np.isnan(p))
     order = known[np.argsort(p[known], kind="stable")]
     adjusted = np.full(len(p), math.nan)
-    steps = len(order) - np.arange(len(order))
+    steps = gone + len(order) - np.arange(len(order))
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * steps))
     return adjusted
 
@@ -190,6 +193,7 @@ def max_t_band(
     statistic: str = "percent_agreement",
     reference: str = "each_annotator",
     weight: Array | None = None,
+    gone: int = 0,
 ) -> tuple[estimates.Estimate, ...]:
     """Intervals theta_j -+ q se_j of all judges' mean scores at once; q: the `level` quantile of max_j |t*|.
 
@@ -197,8 +201,9 @@ def max_t_band(
     judge to its scores, shape (labels,), nan where it has none; `clusters`: shape (labels,). One estimate per judge,
     in that order. A judge whose t* is undefined (no spread between the clusters drawn) in more than 5 % of resamples
     is left out of the maximum and gets, for scores within 0 to 1, the Wilson interval at 1 - (1 - level) / judges; the
-    others then share the rest of the error. `weight`: of each label, by the draw of its cluster. Undefined: no labels.
-    Raises `misaligned`.
+    others then share the rest of the error. `weight`: of each label, by the draw of its cluster. `gone`: judges that
+    were tried and whose scores nobody has any more; each has its share of the error. Undefined: no labels. Raises
+    `misaligned`.
     """
     columns, code = scores_and_clusters(list(scores.values()), clusters)
     if not columns:
@@ -212,9 +217,10 @@ def max_t_band(
     draws = studentised(totals, sizes, resamples, seed) if count > 1 else np.full((1, len(columns)), math.nan)
     lost = np.array([bootstrap.undefined_share(own) for own in draws.T])
     inside = lost <= bootstrap.MAX_UNDEFINED
-    shared = 1 - (1 - level) * inside.sum() / len(columns)
+    family = len(columns) + gone
+    shared = 1 - (1 - level) * inside.sum() / family
     quantile, share_undefined = _quantile_of_maximum(draws[:, inside], shared)
-    among = told(Reason.SIMULTANEOUS, judges=len(columns)) if len(columns) > 1 else told(Reason.ALONE)
+    among = told(Reason.SIMULTANEOUS, judges=family) if family > 1 else told(Reason.ALONE)
     out = []
     for judge, (name, column) in enumerate(zip(scores, columns, strict=True)):
         own, size = totals[:, judge], sizes[:, judge]
@@ -229,7 +235,7 @@ def max_t_band(
             if share_undefined:
                 remarks.append(told(Reason.UNDEFINED_RESAMPLES, percent=100 * share_undefined))
         elif np.nanmin(column) >= 0 and np.nanmax(column) <= 1:
-            low, high = bootstrap.wilson_effective(own, size, 1 - (1 - level) / len(columns))
+            low, high = bootstrap.wilson_effective(own, size, 1 - (1 - level) / family)
             method = "wilson_effective_n"
             remarks += remarks_of(
                 f"too few clusters differ for max-t ({100 * lost[judge]:.0f} % of resamples undefined)"

@@ -202,16 +202,17 @@ def from_sums(sums: Sequence[GapSums], rule: Rule, reaches: Sequence[float | Non
     ]
 
 
-def adjusted(tests: Sequence[NonInferiority]) -> closed_forms.Array:
+def adjusted(tests: Sequence[NonInferiority], gone: int = 0) -> closed_forms.Array:
     """p of each for all of them, step by step: the smallest is adjusted for all, the next for those left; nan stays.
 
     Among those with resamples it is the smallest t of every shared resample that counts (Romano & Wolf 2005); they
     and each one tested by the exact bound share the error by their number (Bonferroni, so with none but these Holm).
+    `gone`: further tests that were made and whose p nobody knows any more; each has its share of every step.
     """
     out, least = np.array([test.p for test in tests]), 0.0
     left = [at for at, p in enumerate(out) if not math.isnan(p)]
     while left:
-        p = _adjusted_for(tests, left)
+        p = _adjusted_for(tests, left, len(left) + gone)
         least = max(least, min(p.values()))
         for at in [at for at in left if p[at] <= least]:
             out[at] = min(1.0, least)
@@ -219,14 +220,14 @@ def adjusted(tests: Sequence[NonInferiority]) -> closed_forms.Array:
     return out
 
 
-def _adjusted_for(tests: Sequence[NonInferiority], left: Sequence[int]) -> dict[int, float]:
-    """p of each of these, adjusted for all of these."""
+def _adjusted_for(tests: Sequence[NonInferiority], left: Sequence[int], family: int) -> dict[int, float]:
+    """p of each of these, adjusted for all of these and for as many more as are of the family."""
     drawn = {at: law for at in left if (law := tests[at].law) is not None}
     smallest = np.min([law.draws for law in drawn.values()], axis=0) if drawn else np.empty(0)
-    p = {at: len(left) * tests[at].p for at in left}
+    p = {at: family * tests[at].p for at in left}
     for at, law in drawn.items():
         at_most = np.count_nonzero(smallest <= law.t(tests[at].margin))
-        p[at] = len(left) / len(drawn) * (1 + at_most) / (1 + len(smallest))
+        p[at] = family / len(drawn) * (1 + at_most) / (1 + len(smallest))
     return p
 
 

@@ -39,7 +39,7 @@ class Pilot:
     gap: Spread  # of left-out annotator - judge, on identical references
     difference: Spread  # of the judge - the other judge
     other: str  # that judge: of all others the one whose difference varies most; "" if there is none
-    tried: int  # judges in the pilot
+    tried: int  # judges in the pilot, and settings of theirs that later ones replaced
     pairs_per_topic: float
     labels_per_pair: float  # judge's answers compared: criteria times annotators
     annotators_per_pair: float
@@ -54,7 +54,7 @@ class Pilot:
         """By what Holm divides the error of this judge's claim, judges with a smaller p being adequate already."""
         rule = replace(self.rule, margin=margin)
         p = [from_sums([sums], rule)[0].p if sums else math.nan for sums in self.gaps.values()]
-        return int(holm_steps(np.array(p))[[*self.gaps].index(self.judge)])
+        return int(holm_steps(np.array(p), self.tried - len(self.gaps))[[*self.gaps].index(self.judge)])
 
 
 def pilot_of(
@@ -93,7 +93,7 @@ def pilot_of(
     }
     return Pilot(
         judge, agreement, icc, variance, _foreseen(study, spreads[judge], rows.judges[judge], rows.clusters),
-        gaps[judge], difference, against, len(study.judges),
+        gaps[judge], difference, against, len(study.judges) + sum(study.replaced.values()),
         *_layout(study, rows, judge), told.get(("seconds_per_item", "each_annotator")),
         told.get(("cost_per_item", "each_annotator")), told.get(("cost_per_item", judge)),
         told.get(("cost_per_item", against)),

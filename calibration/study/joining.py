@@ -122,6 +122,15 @@ class Study:
         """What `crossing.people_votes` has counted of these annotators, by scale."""
         return {}
 
+    @cached_property
+    def replaced(self) -> dict[str, int]:
+        """Judge -> with how many settings it was asked before those of its labels; only of judges with any."""
+        if "settings_tried" not in self.frame.columns:
+            return {}
+        most = self.frame.groupby("rater_id", observed=True)["settings_tried"].max()
+        tried = {judge.rater: most.get(judge.rater.removesuffix(BOTH_ORDERS), np.nan) for judge in self.judges}
+        return {judge: int(count) - 1 for judge, count in tried.items() if count > 1}
+
     def among(self, units: Codes) -> Mask:
         """Which units are among these, shape (units,)."""
         found = np.zeros(self.units, dtype=bool)

@@ -41,7 +41,8 @@ def choice_cautions(
     """
     if choice is not None:
         picked = choice.foremost or next(iter(choice.candidates), None)
-        yield from selected_judge([one.judge for one in choice.candidates], picked.judge if picked else "")
+        names = [one.judge for one in choice.candidates]
+        yield from selected_judge(names, picked.judge if picked else "", choice.plan.gone)
         for candidate in choice.candidates:
             if candidate.claim and candidate.outcome == "cannot_tell":
                 yield from not_shown_equal(candidate.claim, choice.plan.cluster)
@@ -90,10 +91,13 @@ def reference_cautions(estimates: Sequence[Estimate], judges: Collection[str]) -
         yield ReportWarning("unlike_references", facts | beside, one.rater)
 
 
-def selected_judge(tried: Sequence[str], chosen: str) -> Iterator[ReportWarning]:
-    """`selected_judge`: two or more judges, prompts or settings were tried. `tried`: all their names."""
-    if len({*tried}) > 1:
-        yield ReportWarning("selected_judge", {"tried": len({*tried})}, chosen)
+def selected_judge(tried: Sequence[str], chosen: str, gone: int = 0) -> Iterator[ReportWarning]:
+    """`selected_judge`: two or more judges, prompts or settings were tried. `tried`: all their names.
+
+    `gone`: settings under one of these names that later ones replaced.
+    """
+    if len({*tried}) + gone > 1:
+        yield ReportWarning("selected_judge", {"tried": len({*tried}) + gone}, chosen)
 
 
 def not_shown_equal(claim: Claim, cluster: str = "topic") -> Iterator[ReportWarning]:

@@ -91,7 +91,7 @@ def _agreement(report: CalibrationReport, own: Mapping[str, Estimate], one: Cand
             yield what, own[notes.agreement_key(report)], "; ".join(filter(None, [*rule, _usable(report)]))
         return
     told = [*rule, *["over all asked, an unusable answer as disagreement"] * notes.usable_differ(report)]
-    told += [f"interval for all {len(choice.candidates)} tried at once"] * (len(choice.candidates) > 1)
+    told += [f"interval for all {choice.tried} tried at once"] * (choice.tried > 1)
     yield what, one.agreement, "; ".join(told) or "every annotator's label counts once"
     if not math.isnan(one.baseline):
         yield "The best constant answer", one.baseline, "on the same labels; takes no reading"

@@ -136,7 +136,7 @@ def _why_no_choice(report: CalibrationReport) -> str:
 
 
 def _reading(choice: Choice, report: CalibrationReport) -> Iterator[str]:
-    plan, count = choice.plan, len(choice.candidates)
+    plan, count = choice.plan, choice.tried
     kept = ["usable answers" if question == "answers" else question for question in plan.required[2:]]
     yield (
         f"Adequate: shown, each by a test or an interval over whole {plan.cluster}s, to {_enough(plan)}, to agree more "
@@ -150,7 +150,8 @@ def _reading(choice: Choice, report: CalibrationReport) -> Iterator[str]:
         return
     what = "of what is at most the floor" if plan.against == "floor" else "of a gap of at least the margin"
     how = "by Holm" if plan.at_least_kappa is not None else "by the resamples that they share"
-    family = f"p: one-sided, {what}, adjusted for {count} judges {how}" if count > 1 else (
+    who = "judges and settings that later ones replaced," if plan.gone else "judges"
+    family = f"p: one-sided, {what}, adjusted for {count} {who} {how}" if count > 1 else (
         f"p: one-sided, {what}; there is one judge, and nothing to adjust for"
     )  # fmt: skip
     those = "the plan with" if is_of_study(report) else "this run; they have the"

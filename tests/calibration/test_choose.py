@@ -329,13 +329,35 @@ def test_a_row_beyond_its_limit_is_a_reservation_in_the_headline_and_bars_where_
     assert "whether it keeps its answers when asked again" in unasked.headline
 
 
-def test_without_a_judge_there_is_nothing_to_choose() -> None:
+@pytest.mark.parametrize("looks", ["one", "any_time"])
+def test_a_setting_that_was_replaced_is_one_more_candidate_in_every_p_and_sentence(looks: str) -> None:
+    frame, settings = priced({"mini": (0.8, 0.001)}, pairs=40, seed=2), replace(SETTINGS, looks=looks)
+    asked_twice = frame.assign(settings_tried=np.where(frame["rater_kind"] == "judge", 2, math.nan))
+    for stated in (settings, replace(settings, at_least=0.7), replace(settings, at_least_kappa=0.5)):
+        once, twice = (cheapest_adequate_judge(one, stated) for one in (frame, asked_twice))
+        (first,), (second,) = once.candidates, twice.candidates
+        assert first.claim is not None
+        assert second.claim is not None
+        tests = [(first.claim, second.claim), (first.constant, second.constant)]
+        tests += [(first.floor, second.floor)] * (first.floor is not None)
+        for alone, of_two in tests:
+            assert of_two.p_adjusted > alone.p_adjusted
+            assert looks != "one" or of_two.p_adjusted == pytest.approx(2 * alone.p_adjusted)
+        assert second.agreement.high - second.agreement.low > first.agreement.high - first.agreement.low
+        assert twice.sentence.count("Settings that later ones replaced count as tried too (mini 1): 2 candidates") == 1
+        assert once.plan.plan_sha256 != twice.plan.plan_sha256
+    if looks == "one":
+        decided_by = [cheapest_adequate_judge(one, settings) for one in (frame, asked_twice)]
+        assert [one.status for one in decided_by] == ["chosen", "cannot_tell"]
+        lenient = cheapest_adequate_judge(asked_twice, replace(settings, margin=0.2))
+        assert lenient.headline == "mini is the cheapest adequate judge of 2 candidates tried."
+        assert "cheapest of the 2 candidates tried (1 judge, with settings" in short_sentence(lenient)
+
+
+def test_without_a_judge_or_with_one_pair_nothing_can_be_told() -> None:
     choice = cheapest_adequate_judge(priced({}), SETTINGS)
     assert (choice.status, choice.candidates) == ("cannot_tell", ())
     assert choice.sentence == "There is no judge to choose: no row is a judge's."
-
-
-def test_one_pair_cannot_tell_and_knows_no_number() -> None:
     choice = cheapest_adequate_judge(priced(EIGHT, pairs=1), SETTINGS)
     assert (choice.status, choice.pairs_needed) in {("cannot_tell", None), ("none_adequate", None)}
     assert not any(one.standing == "adequate" for one in choice.candidates)

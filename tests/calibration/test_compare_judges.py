@@ -48,6 +48,7 @@ def made_scores(judges: int = 3, clusters: int = 12, seed: int = 0) -> tuple[dic
 def test_holm_is_that_of_statsmodels_monotone_and_never_below_the_raw_p(p: list[float]) -> None:
     adjusted = holm(p)
     assert adjusted == pytest.approx(multipletests(p, method="holm")[1], abs=1e-12)
+    assert holm(p, gone=2) == pytest.approx(multipletests([*p, 1, 1], method="holm")[1][:-2], abs=1e-12)
     assert (adjusted >= p).all()
     assert (np.diff(adjusted[np.argsort(p, kind="stable")]) >= 0).all()
 

@@ -84,7 +84,7 @@ OTHER = {
     "ties": "exclude", "not_applicable": "category", "references": "others_majority", "missing_as_wrong": False,
     "cluster": "item", "alone_error": 0.1, "min_clusters": 8, "at_least": 0.8, "at_least_kappa": 0.5,
     "required": ("agreement", "floor"), "weights": ((1.0,),), "epsilon": 0.2, "looks": "planned", "planned_topics": 40,
-    "spending": "pocock", "resamples": 999, "seed": 7,
+    "spending": "pocock", "resamples": 999, "seed": 7, "replaced": {"a": 1},
 }  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from annotation.shown_texts.auditing import audit_study
 from annotation.shown_texts.overrides import edit_text, exclude_report
 from annotation.studies import init_study
 from db.connect import reading, transaction
-from db.judge_tables import Judge, JudgeAttempt, JudgeConfig
+from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeConfig
 from db.people_tables import Rater
 from db.tables import Assignment, Criterion, Event, Item, Label, Report, Study, System
 from db.types import now
@@ -233,17 +233,32 @@ def test_nobody_is_named_and_no_host_or_path_is_told(engine: Engine, disputed: i
         kept = {
             name: getattr(last, name) for name in ("judge_id", "template", "template_sha256", "structured", "batching")
         }
-        session.add(
-            JudgeConfig(
-                **kept, sha256="0" * 64, model="hosted_vllm//home/ada/models/secret-7b", max_output_tokens=9, price={},
+        for stress, model in (
+            (None, "hosted_vllm//home/ada/models/secret-7b"),
+            ("paraphrase", "openai/of-a-stress-test"),
+        ):
+            config = JudgeConfig(
+                **kept, sha256=model, model=model, max_output_tokens=9, price={},
                 api_base="http://10.1.2.3:8000/v1", asked_params={"top_p": 1}, price_source="none",
                 params={"user": "ada@example.org", "temperature": 0.5, "extra_headers": {"x": "sk-1234567890"}},
-            )
-        )  # fmt: skip
+            )  # fmt: skip
+            session.add(config)
+            session.flush()
+            call = {"key": model, "judge_id": config.judge_id, "config_id": config.id, "stress": stress}
+            session.add(JudgeCall(**call, state="done", criteria=[], shown_sha256=[]))
         handles = [*session.scalars(select(Rater.handle).where(Rater.kind == "human"))]
     told = json.dumps(facts(engine, disputed), ensure_ascii=False)
     assert handles == ["Ada", "Ben"]
-    for private in (*handles, "annotator-01", "/home", "10.1.2.3", "example.org", "sk-1234", "atlas-9000"):
+    for private in (
+        *handles,
+        "annotator-01",
+        "of-a-stress-test",
+        "/home",
+        "10.1.2.3",
+        "example.org",
+        "sk-1234",
+        "atlas-9000",
+    ):
         assert private not in told
     assert "secret-7b" in told
     assert '"extra_headers": "set"' in told

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from sqlalchemy import Engine, func, select
 
@@ -20,9 +22,10 @@ from annotation.judges.planning.requests import planned_judges
 from annotation.judges.running.run import run_judges
 from annotation.people.principals import local_admin
 from annotation.protocol import parse_protocol
-from annotation.verdicts import load_verdicts
+from annotation.verdicts import labels_csv, load_verdicts
 from app.results.sources import facts_about
 from app.results.study_reports import shown_report
+from calibration.calibrate import calibrate
 from db.connect import reading, transaction
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeConfig
 from db.tables import Assignment, Event, Item, Study, Topic
@@ -293,12 +296,17 @@ def test_examples_stay_as_they_were_drawn_and_are_the_same_for_every_judge(engin
         plan_judges(engine, study, [own(tmp_path, None, None, 'examples = "from: 4 topics"')], describe=describe)
 
 
+def shown_labels(engine: Engine, study: int) -> pd.DataFrame:
+    with reading(engine) as session:
+        return load_verdicts(session, session.get_one(Study, study))
+
+
 def with_more_labels(engine: Engine, study: int) -> None:
     with transaction(engine) as session:
         annotate(session, a_person(session, study, "Cyd"), {"clear": "left", "deep": "left"})
 
 
-def test_two_prompts_of_one_model_are_two_candidates(engine: Engine, tmp_path: Path) -> None:
+def test_two_prompts_of_one_model_are_two_candidates_under_two_names_or_one(engine: Engine, tmp_path: Path) -> None:
     study = labelled(engine, tmp_path / "reports")
     plain = own(tmp_path, None).model_copy(update={"name": "plain"})
     both = [plain, own(tmp_path, OWN, SYSTEM)]
@@ -308,6 +316,21 @@ def test_two_prompts_of_one_model_are_two_candidates(engine: Engine, tmp_path: P
     assert {"plain", "mini"} <= set(report.labels.judges)
     assert report.choice is not None
     assert {"plain", "mini"} <= {one.judge for one in report.choice.candidates}
+    assert (report.choice.tried, report.choice.plan.gone) == (len(report.choice.candidates), 0)
+
+    reworded = [own(tmp_path, OWN.replace("Compare.", "Be strict."), SYSTEM)]
+    plan_judges(engine, study, reworded, describe=describe)
+    assert "settings_tried" not in shown_labels(engine, study), "planned, and not yet asked"
+    run_judges(engine, study, reworded, transport=Stub(first_wins))
+    labels = shown_labels(engine, study)
+    assert labels.groupby("rater_id")["settings_tried"].max().dropna().to_dict() == {"mini": 2}
+    both = shown_report(engine, local_admin(study_row(engine, study)), resamples=99).report
+    filed = calibrate(pd.read_csv(io.StringIO(labels_csv(labels))), both.settings)
+    for again in (both, filed):
+        assert again.choice is not None
+        assert again.choice.plan.replaced == {"mini": 1, "mini [both orders]": 1}
+        assert "(mini 1, mini [both orders] 1): 6 candidates in all." in again.choice.sentence
+    assert repr(both.choice) == repr(filed.choice)
     assert {"plain", "mini"} <= {*report.choice.plan.judges}, "and of one family: each p is adjusted for both"
 
 

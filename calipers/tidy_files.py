@@ -17,7 +17,7 @@ from annotation.tool_answers.tables import numbered_people, table_of
 from calibration.table import roles
 from calibration.table.typed_cells import is_number
 from calibration.table.verdicts import KNOWN_COLUMNS, REQUIRED
-from calibration.tidying import applying, proposing, readings
+from calibration.tidying import applying, beside, proposing, readings
 from calibration.tidying.found import EVERYBODY, NOBODY, kind_of
 from calibration.tidying.mapping import READ_AS, Asked, LabelMap
 from calibration.tidying.raters import called, person_of
@@ -117,19 +117,34 @@ def _read_one(
         table = read_table(path, form, Wants(telling=TELLING, said=_said(asked, followed)))
     if followed:
         _refuse_absent(path, table.frame, followed.mapping)
+        raters = beside.raters_beside(table.frame, followed.mapping, asked)
+        table = _stacked(table, followed.mapping, raters, asked)
         mapping, told, problems = followed.mapping, tuple[str, ...](), tuple[str, ...]()
     else:
-        found = proposing.propose(
-            table.frame, _as_called_in(table.frame, options.asked) if of_folder else options.asked
-        )
+        said = _as_called_in(table.frame, options.asked) if of_folder else options.asked
+        found = proposing.propose(table.frame, said)
+        raters = beside.raters_beside(table.frame, found.mapping, said)
+        unsaid += beside.question(raters, found.mapping, said)
+        if any(raters.values()):
+            table = _stacked(table, found.mapping, raters, said)
+            found = proposing.propose(table.frame, said)
         if not layout and not of_folder:  # a file of a folder need not have every rater
-            unsaid = _unknown_people(_raters(table.frame, found.mapping), people)
+            unsaid += _unknown_people(_raters(table.frame, found.mapping), people)
         mapping, told, problems = found.mapping, found.told, (*unsaid, *found.problems)
     recipe = Recipe(mapping, replace(table.form, sheet=form.sheet), layout or options.layout, path.name, people)
     if problems:
         return TidyFile(table.frame[:0], recipe, table.frame, (*table.told, *told), problems)
     made = applying.tidy(table.frame, mapping)
     return TidyFile(made.labels, recipe, table.frame, (*table.told, *told, *made.told), made.problems)
+
+
+def _stacked(table: Table, mapping: LabelMap, raters: Mapping[str, str], asked: Asked) -> Table:
+    """The table with a row for each answer of a rater whose column stands beside rows of others' answers."""
+    named = {name: rater for name, rater in raters.items() if rater}
+    if not named:
+        return table
+    told = f"a row too for each answer in {', '.join(named)}"
+    return Table(beside.stacked(table.frame, mapping, named, asked), table.form, (*table.told, told))
 
 
 def _as_called_in(frame: pd.DataFrame, asked: Asked) -> Asked:

@@ -27,7 +27,7 @@ def read_regular_csv(path: Path, wanted: Wanted, coded: Collection[str], separat
     if not _is_regular(path, separator):
         return None
     names = _header(path, separator)
-    if len(names) < 2 or len({*names}) < len(names):
+    if len(names) < 2 or len({*names}) < len(names) or "" in names[1:]:
         return None
     kept = wanted(names)
     code = pa.dictionary(pa.int32(), pa.string())

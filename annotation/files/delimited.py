@@ -4,6 +4,7 @@ import codecs
 import csv
 import io
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
@@ -16,6 +17,7 @@ SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 SAMPLE, SAMPLE_ROWS = 200_000, 200  # bytes and rows from which the separator is told
 MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 FIRST_LINE = re.compile(r"sep=(.)\r?\n")  # a spreadsheet's own note
+NUMBER = re.compile(r"[+-]?[\d.,]+%?")
 CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")  # of no text that anybody wrote
 
 
@@ -87,8 +89,8 @@ def decoded(path: Path, raw: bytes, encoding: str, asked: bool) -> tuple[str, st
     return text, encoding
 
 
-def read_delimited(path: Path, text: str, separator: str) -> pd.DataFrame:
-    """Every cell as text. Raises AnnotationError with the line where no table can be made out."""
+def read_delimited(path: Path, text: str, separator: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Every cell as text, as `framed`. Raises AnnotationError with the line where no table can be made out."""
     csv.field_size_limit(FIELD_LIMIT)
     note = FIRST_LINE.match(text)
     skipped = 1 if note else 0
@@ -104,19 +106,32 @@ def read_delimited(path: Path, text: str, separator: str) -> pd.DataFrame:
                         f"{path}:{line}: not as many values as columns ({len(values)}, not {len(rows[0])}); put values "
                         f"with {SEPARATORS.get(separator, 'separators')} in quotes",
                     )
-                if not rows:
-                    check_header(f"{path}:{line}", values)
                 rows.append(values)
             line = reader.line_num + 1 + skipped
     except csv.Error as error:
         remedy = "shorten the cell" if "limit" in str(error) else "the file may be cut off"
         raise AnnotationError("bad_file", f"{path}:{line}: not a CSV table ({error}); {remedy}") from None
-    return pd.DataFrame(rows[1:], columns=rows[0] if rows else [], dtype="str")
+    return framed(f"{path}:{1 + skipped}", rows)
 
 
-def check_header(where: str, header: list[str]) -> None:
-    """Raises AnnotationError where a table has one column, or one name for two."""
+def framed(where: str, rows: list[list[str]]) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Rows of text as a table, the first as its heads, or the first two together, which is told.
+
+    Raises AnnotationError where a table has one column, one name for two, or columns without any.
+    """
+    header = rows[0] if rows else [""]
+    if joined := _two_heads(rows):
+        return pd.DataFrame(rows[2:], columns=joined, dtype="str"), (
+            f"heads of two rows are joined: {', '.join(one for one in joined if '.' in one)}",
+        )
     repeated = sorted({name for name in header if header.count(name) > 1})
+    if "" in repeated:
+        before = next((f"after {name!r}" for name, after in pairwise(header) if name and not after), "at the start")
+        raise AnnotationError(
+            "bad_file",
+            f"{where}: the column {before} has no head, nor have {header.count('') - 1} more: each needs one "
+            "of its own in the first row, or, under a head that stands over several (merged cells), in the second",
+        )
     if repeated:
         raise AnnotationError("bad_file", f"{where}: column {repeated[0]!r} appears twice; rename or remove one")
     if len(header) == 1:
@@ -125,3 +140,26 @@ def check_header(where: str, header: list[str]) -> None:
             f"{where}: there is only one column; save the table as a CSV with commas, or name what separates its "
             "columns: --read separator=MARK",
         )
+    return pd.DataFrame(rows[1:], columns=header, dtype="str"), ()
+
+
+def _two_heads(rows: list[list[str]]) -> list[str]:
+    """The names that two rows make together, as merged cells are saved: `Anna`, blank over `clarity`, `depth`.
+
+    [] where the second row may hold answers: a number, or a word that stands below it again; or where no head of the
+    first stands over two columns.
+    """
+    if len(rows) < 3 or len({*rows[0]} - {""}) == len(rows[0]):
+        return []
+    groups: list[str] = []
+    for above, below in zip(*rows[:2], strict=True):
+        groups.append((above or (groups[-1] if groups else "")) if below else "")
+    names = [
+        ".".join(filter(None, (group, below))) or above for group, above, below in zip(groups, *rows[:2], strict=True)
+    ]
+    is_answer = any(
+        below and (NUMBER.fullmatch(below) or any(row[place] == below for row in rows[2:]))
+        for place, below in enumerate(rows[1])
+    )
+    is_wide = any(group and group == after for group, after in pairwise(groups))
+    return names if is_wide and not is_answer and all(names) and len({*names}) == len(names) else []

@@ -72,13 +72,17 @@ def _records(held: Mapping[str, Any], path: Path) -> tuple[list[dict[str, Any]],
     lists = [name for name, value in held.items() if _is_records(value)]
     if len(lists) == 1:
         return held[lists[0]], (f"the records under {lists[0]!r}",)
+    columns = {name: value for name, value in held.items() if isinstance(value, list)}
     if (
-        values
+        columns
         and not lists
-        and all(isinstance(value, list) for value in values)
-        and len({len(value) for value in values}) == 1
+        and not any(isinstance(value, dict) for value in values)
+        and len({len(value) for value in columns.values()}) == 1
+        and (len(columns) > 1 or len(columns) == len(held))
     ):
-        return [dict(zip(held, cells, strict=True)) for cells in zip(*values, strict=True)], ("columns of cells",)
+        rest = {name: value for name, value in held.items() if name not in columns}
+        told = "columns of cells" + f", and for every row {', '.join(rest)}" * bool(rest)
+        return [rest | dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)], (told,)
     if values and all(isinstance(value, dict) for value in values):
         keys = [[*value] for value in values]
         rows = [str(number) for number in range(len(keys[0]))]
@@ -114,6 +118,7 @@ def flat_table(
     People's answers beside one list of judges' become rows like its records.
     """
     flat = [_flat(record) for record in records]
+    flat = _answers_in_order(flat, telling, said.named)
     lists = {name: None for row in flat for name, value in row.items() if _is_records(value)}
     answers = asked.split("+") if asked else [name for name in lists if _tells(flat, name, telling)]
     if asked and not {*answers} <= {*lists}:
@@ -125,11 +130,6 @@ def flat_table(
         answers = [name for name in answers if any(one.startswith((f"{name}.", f"{STACK}.")) for one in said.named)]
     rest = [name for name in lists if name not in answers and not _is_talk(flat, name)]
     people = _people_beside(flat, answers[0], telling, said.person) if len(answers) == 1 and not asked else {}
-    if not people and len(answers) == 1 and not (asked or said.named):
-        alike = _people_beside(flat, answers[0], telling, lambda one: one.rpartition(".")[2])
-        if alike:
-            told = (*told, f"{', '.join(alike)} have words of these answers too: --people {','.join(alike.values())} "
-                           "where they are people's")  # fmt: skip
     if people and (mixed := [one for one in said.named if one in people or one.startswith(f"{answers[0]}.")]):
         told = (*told, f"{', '.join(people)} beside the list are not read as answers: --map names {mixed[0]!r}")
         people = {}
@@ -164,6 +164,47 @@ def _flat(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:
         else:
             out[f"{before}{name}"] = value
     return out
+
+
+def _answers_in_order(
+    flat: list[dict[str, Any]], telling: Collection[str], named: Collection[str]
+) -> list[dict[str, Any]]:
+    """The one list of single answers that nobody is named for, `rating: ["good", "bad"]`, as a list of records.
+
+    Lists of every row's same length beside it, such as reasons, go into its records. Unchanged where there is none.
+    """
+    columns = {name for row in flat for name, value in row.items() if isinstance(value, list)}
+    found = [name for name in columns if _is_telling(name, telling) and name not in named]
+    if len(found) != 1 or not all(_are_short(row.get(found[0])) for row in flat):
+        return flat
+    (name,) = found
+    size = [len(row[name]) for row in flat]
+    beside = [
+        one
+        for one in dict.fromkeys(key for row in flat for key in row)
+        if one in columns - {name}
+        and all(isinstance(row.get(one), list) and len(row[one]) == n for row, n in zip(flat, size, strict=True))
+    ]
+    if max(size, default=0) < 2:
+        return flat
+    return [
+        {key: value for key, value in row.items() if key not in beside}
+        | {
+            name: [
+                {ANSWER: answer} | {key: row[key][place] for key in beside} for place, answer in enumerate(row[name])
+            ]
+        }
+        for row in flat
+    ]
+
+
+def _is_telling(name: str, telling: Collection[str]) -> bool:
+    return "".join(filter(str.isalnum, name.rpartition(".")[2])).lower() in telling
+
+
+def _are_short(value: Any) -> bool:
+    """Whether it is a list of single answers, which are shorter than texts are."""
+    return isinstance(value, list) and all(isinstance(one, str | int | float) and len(str(one)) <= 40 for one in value)
 
 
 def _tells(flat: Sequence[Mapping[str, Any]], name: str, telling: Collection[str]) -> bool:

@@ -184,17 +184,14 @@ def _read_text(path: Path, start: bytes, asked: Form, wants: Wants) -> Table:
     )
     sample = whole.removeprefix(decoding.BOM).decode("utf-8" if encoding == "utf-8" else encoding, "ignore")
     separator = asked.separator or delimited.separator_of(sample)
-    frame = None
+    frame, told = None, tuple[str, ...]()
     if encoding.lower() in ("utf-8", "utf8", "utf-8-sig") and not sample.startswith("sep="):
         frame = arrow_tables.read_regular_csv(path, wants.keep, wants.coded, separator)
     if frame is None:
         text, encoding = delimited.decoded(path, path.read_bytes(), encoding, bool(asked.encoding))
-        frame = delimited.read_delimited(path, text, separator)
-    told: tuple[str, ...] = (
-        ()
-        if separator == ","
-        else (f"columns are separated by {delimited.SEPARATORS.get(separator, repr(separator))}",)
-    )
+        frame, told = delimited.read_delimited(path, text, separator)
+    if separator != ",":
+        told = (f"columns are separated by {delimited.SEPARATORS.get(separator, repr(separator))}", *told)
     if encoding.lower() not in ("utf-8", "utf8", "utf-8-sig"):
         told += (f"text is in {encoding}" + " (it is not UTF-8)" * (not asked.encoding and encoding == "cp1252"),)
     return Table(frame, Form(encoding=encoding, separator=separator), told)
@@ -341,16 +338,17 @@ def read_workbook(path: Path, asked: str) -> tuple[pd.DataFrame, str, tuple[str,
     if not sheets:
         raise AnnotationError("bad_file", f"{path}: no sheet holds a table; give it a header and at least one label")
     chosen = {asked: sheets[asked]} if asked else sheets
-    frames = {name: _frame(f"{path}, sheet {name!r}", cells) for name, cells in chosen.items()}
-    first = next(iter(frames))
+    made = {name: _frame(f"{path}, sheet {name!r}", cells) for name, cells in chosen.items()}
+    first, frames = next(iter(made)), {name: frame for name, (frame, _) in made.items()}
     if len(frames) == 1:
-        return frames[first], first, ()
+        return frames[first], first, made[first][1]
     if len({tuple(frame) for frame in frames.values()}) > 1 or SHEET in frames[first]:
         raise AnnotationError(
             "bad_file", f"{path}: {len(frames)} sheets hold tables ({', '.join(frames)}); say which: --read sheet=NAME"
         )
     whole = pd.concat([frame.assign(**{SHEET: name}) for name, frame in frames.items()], ignore_index=True)
-    return whole, "", (f"{len(frames)} sheets with one head are one table; their names are in the column {SHEET!r}",)
+    told = f"{len(frames)} sheets with one head are one table; their names are in the column {SHEET!r}"
+    return whole, "", (told, *made[first][1])
 
 
 def _sheets(path: Path) -> dict[str, list[list[Any]]]:
@@ -376,16 +374,14 @@ def _sheets(path: Path) -> dict[str, list[list[Any]]]:
         raise AnnotationError("bad_file", f"{path}: {what} ({reason}); save the table as a CSV in UTF-8") from None
 
 
-def _frame(where: str, cells: list[list[Any]]) -> pd.DataFrame:
+def _frame(where: str, cells: list[list[Any]]) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Rows above the head that hold a title alone, and rows and columns without any cell, are passed over."""
     rows = [[_text(cell) for cell in row] for row in cells]
     rows = [row for row in rows if any(row)]
     while len(rows) > 1 and sum(map(bool, rows[0])) == 1 < sum(map(bool, rows[1])):
         rows = rows[1:]
     used = [place for place in range(len(rows[0])) if any(row[place] for row in rows)] if rows else []
-    rows = [[row[place] for place in used] for row in rows]
-    delimited.check_header(where, rows[0] if rows else [""])
-    return pd.DataFrame(rows[1:], columns=rows[0], dtype="str")
+    return delimited.framed(where, [[row[place] for place in used] for row in rows])
 
 
 def _text(cell: Any) -> str:

@@ -16,7 +16,6 @@ import pandas as pd
 from calibration.table.other_languages import language_of, plain_head
 from calibration.table.roles import NAMES, as_text, called_elsewhere, in_english, roles_of
 from calibration.table.typed_cells import is_number
-from calibration.table.verdicts import EXTRA, NUMBERS
 from calibration.tidying import keys, mapping, measures, readings
 from calibration.tidying.found import FROM, Found, kind_of, made_of_several
 from calibration.tidying.raters import are_asked_about, bare_name, called, crossed, kind_of_word, people_of
@@ -31,11 +30,8 @@ NOTHING = mapping.Asked()
 KIND_COLUMNS = ("source", "type", "raterkind", "annotatorkind", "labelertype", "evaluatortype", *NAMES["rater_kind"],
                 "art", "typ", "quelle", "类型", "来源", "tipo", "fuente")  # fmt: skip
 MANY, LONG = 30, 40  # distinct answers, and characters of one: beyond these a column holds no answers
-NO_KEY = (
-    "label", "rater_id", "rater_kind", "criterion", "status", "rationale", "run", "presentation", *NUMBERS, *EXTRA,
-)  # fmt: skip
 NOBODY_SAYS = "no column says who answered: --map rater_id=COLUMN, or --map rater_id==NAME for one rater of all"
-PLACE, ORDER = "place", "__order"  # of an answer in its list of nested records; in which order a row names its pair
+PLACE = "place"  # of an answer in its list of nested records
 
 
 def propose(frame: pd.DataFrame, asked: mapping.Asked = NOTHING) -> mapping.Proposal:
@@ -54,7 +50,7 @@ def propose(frame: pd.DataFrame, asked: mapping.Asked = NOTHING) -> mapping.Prop
         _refuse_two_answers(found)
         _find_criterion(found)
         readings.find_answers(found)
-        find_items(found)
+        keys.find_items(found)
     return mapping.Proposal(found.mapping, tuple(found.told), tuple(found.problems))
 
 
@@ -153,7 +149,11 @@ def _find_raters(found: Found) -> None:
         if not source:
             if "label" in found.columns or found.spread:
                 places = [name for name in found.free() if name.endswith(f".{PLACE}")]
-                listed = [f"where the n-th of each list is one rater's, --map rater_id={name}" for name in places]
+                listed = [
+                    f"where the n-th of each list is one rater's, --map rater_id={name} --people "
+                    f"{','.join(_words(found.table[name]))} (or none)"
+                    for name in places
+                ]
                 found.problems.append("; ".join([NOBODY_SAYS, *listed]))
             return
         found.columns["rater_id"] = (source,)
@@ -258,6 +258,7 @@ def _spread_beside_label(found: Found, candidates: Sequence[str]) -> None:
     """Where nobody says who gave the answers, and columns called as raters are answer alike, they are a rater's too."""
     label = found.columns["label"][0]
     is_said = "label" in found.asked.columns or "rater_id" in {*found.columns, *found.constants}
+    is_said |= any(name.endswith(f".{PLACE}") for name in found.names)  # then a list holds one rater's each
     alike = [name for name in candidates if not is_said and _alike(found.table, name, [label])]
     if any(kind_of(bare_name(name), found.asked) for name in alike):
         del found.columns["label"]
@@ -278,18 +279,19 @@ def _spread_criteria(found: Found, named: Sequence[str]) -> None:
 
 
 def _spread_raters(found: Found, answering: list[str]) -> None:
-    made = [] if crossed(answering) else made_of_several(answering, found.asked)
+    made = [] if crossed(answering, found.asked.people) else made_of_several(answering, found.asked)
     candidates = [name for name in answering if name not in made]
     if made:
         found.told.append(f"made of several answers, so no rater's own: {', '.join(made)} (--people names who is one)")
-    if grid := crossed(candidates):
+    sure = [name for name in candidates if _is_sure(found.table[name])]
+    if grid := crossed(candidates, found.asked.people) or crossed(sure, found.asked.people):
         found.spread = grid
         who, what = (dict.fromkeys(getattr(one, name) for one in grid) for name in ("rater_id", "criterion"))
         found.told.append(f"a column for each rater ({', '.join(who)}) and criterion ({', '.join(what)})")
         return
     core = [name for name in candidates if kind_of(bare_name(name), found.asked)]
     alike = [name for name in candidates if name in core or _alike(found.table, name, core or candidates)]
-    raters = core if len({kind_of(bare_name(name), found.asked) for name in core}) == 2 else alike
+    raters = core if len({kind_of(bare_name(name), found.asked) for name in core}) == 2 else alike or candidates
     if not core and (len(candidates) > 1 or not any(name in found.table for name in FROM)):
         found.problems.append(
             f"{', '.join(map(repr, candidates))} may hold answers, and no column is known to say who gave them: where "
@@ -337,64 +339,3 @@ def _share_most(table: pd.DataFrame, name: str, others: Sequence[str]) -> bool:
     own = {*table[name].str.strip()} - {""}
     words = {word for one in others for word in table[one].str.strip()}
     return 2 * len(own & words) >= len(own)
-
-
-def find_items(found: Found) -> None:
-    """What names an item and its cluster: a column that does, else the smallest set of columns without repeats."""
-    if "rater_id" not in found.columns and not any(one.rater_id for one in found.spread) and not found.constants:
-        return
-    table = _with_ordered_pairs(found)
-    apart = [
-        found.columns[part][0] for part in ("rater_id", "criterion", "run", "presentation") if part in found.columns
-    ]
-    apart += [ORDER] if ORDER in table else []
-    own = list(found.columns.get("item_id", ()))
-    if own and "item_id" not in found.asked.columns and not _is_shared(found, own):
-        found.told.append(f"{own[0]!r} differs in every row, so it names no item")
-        del found.columns["item_id"]
-        own = []
-    known = own or [found.columns[part][0] for part in ("cluster_id", "system_a", "system_b") if part in found.columns]
-    is_said = "item_id" in found.asked.columns  # what is said is followed, and rows that repeat are named
-    more = () if is_said else keys.smallest_key(table, known, apart, _candidates(found, known))
-    if more is None and len(known):
-        more = ()  # rows that repeat are named when the labels are checked
-    if more is None or not (known or more):
-        found.problems.append("no column or set of columns names the items: --map item_id=ONE+OTHER")
-        return
-    found.columns["item_id"] = (*known, *more)
-    if tuple(known) != (*known, *more) or len(known) > 1:
-        found.told.append(f"an item is {' with '.join((*known, *more))}")
-    if "cluster_id" not in found.columns:
-        found.told.append(
-            "no column names the topic, so each item counts as one of its own; where items share one: --map "
-            "cluster_id=COLUMN"
-        )
-
-
-def _with_ordered_pairs(found: Found) -> pd.DataFrame:
-    """The table with each pair's names in one order, and the order they were in."""
-    if not {"system_a", "system_b"} <= {*found.columns}:
-        return found.table
-    one, other = (found.columns[part][0] for part in ("system_a", "system_b"))
-    turned = found.table[one] > found.table[other]
-    low, high = found.table[one].mask(turned, found.table[other]), found.table[other].mask(turned, found.table[one])
-    return found.table.assign(**{one: low, other: high, ORDER: turned.astype("str")})
-
-
-def _is_shared(found: Found, item: list[str]) -> bool:
-    """Whether the column may name items: some value is in several rows, or one row holds all answers to it."""
-    if any(one.rater_id for one in found.spread):
-        return True
-    raters = found.table[found.columns["rater_id"][0]].nunique() if "rater_id" in found.columns else 1
-    return raters < 2 or bool(found.table[item[0]].duplicated().any())
-
-
-def _candidates(found: Found, known: Sequence[str]) -> list[str]:
-    """Columns that may take part in a key, ids first; none of what was answered, measured or written in words."""
-    used = {name for part, names in found.columns.items() if part in NO_KEY for name in names}
-    used |= {name for one in found.spread for name in one.columns} | {*known}
-    free = [name for name in found.names if name not in used and found.table[name].ne("").all()]
-    shared = [
-        name for name in free if any(one.rater_id for one in found.spread) or found.table[name].duplicated().any()
-    ]
-    return sorted(shared, key=lambda name: not plain(name).endswith(("id", "key", "index", "turn")))

@@ -117,10 +117,10 @@ def people_of(columns: Sequence[str]) -> str:
     return shlex.quote(",".join(name for name in map(bare_name, columns) if kind_of_name(name) != "judge"))
 
 
-def crossed(columns: Sequence[str]) -> tuple[Spread, ...]:
+def crossed(columns: Sequence[str], people: Collection[str] = ()) -> tuple[Spread, ...]:
     """The columns as every rater with every criterion, one mark between; () where the heads do not say it.
 
-    Told apart by names of raters: all heads of one side say who answers.
+    Told apart by names of raters, and by `people`: all heads of one side say who answers, or some and no other.
     """
     for mark in MARKS:
         for from_left in (True, False):
@@ -130,8 +130,9 @@ def crossed(columns: Sequence[str]) -> tuple[Spread, ...]:
             left, right = dict.fromkeys(one for one, _ in pairs), dict.fromkeys(other for _, other in pairs)
             if len(left) < 2 or len(right) < 2 or {*pairs} != {*product(left, right)}:
                 continue
-            for place, raters in enumerate((left, right)):
-                if all(map(kind_of_name, raters)):
+            named = [[bool(kind_of_name(name)) or name in people for name in side] for side in (left, right)]
+            for place in range(2):
+                if all(named[place]) or (any(named[place]) and not any(named[1 - place])):
                     return tuple(
                         Spread(name, pair[place], pair[1 - place]) for name, pair in zip(columns, pairs, strict=True)
                     )

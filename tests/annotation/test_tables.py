@@ -155,6 +155,16 @@ def test_sheets_and_files_of_one_head_are_one_table(tmp_path: Path) -> None:
     assert table.told == ("2 files of a folder are one table, named in the column 'file'",)
 
 
+def test_heads_in_two_rows_are_joined_as_merged_cells_mean_them(tmp_path: Path) -> None:
+    rows = [["Topic", "clarity", "", "depth", ""], ["", "ann", "gpt", "ann", "gpt"], ["t1", "4", "5", "3", "3"]]
+    path = tmp_path / "a.csv"
+    path.write_text("".join(";".join(row) + "\n" for row in rows))
+    for table in (read_table(path), read_table(write_xlsx(tmp_path / "a.xlsx", {"x": rows}))):
+        assert [*table.frame] == ["Topic", "clarity.ann", "clarity.gpt", "depth.ann", "depth.gpt"]
+        assert table.frame.to_numpy().tolist() == rows[2:]
+        assert "heads of two rows are joined: clarity.ann, clarity.gpt, depth.ann, depth.gpt" in table.told
+
+
 def test_a_hugging_face_folder_is_its_tables_with_classes_as_words(tmp_path: Path) -> None:
     features = {"label": {"names": ["model_a", "model_b", "tie"], "_type": "ClassLabel"}}
     schema = pa.schema([("id", pa.string()), ("label", pa.int64())])
@@ -173,6 +183,8 @@ REFUSED: dict[str, tuple[str, str | bytes, str]] = {
     "1,234 alone": ("a.csv", 'a,b\n1,"1,234"\n', "say which: --read decimal=, or --read decimal=."),
     "no encoding": ("a.csv", b"a,b\n\x81,\xe4\n", "name its encoding: --read encoding=NAME"),
     "one column": ("a.csv", "a\n1\n", "name what separates its columns: --read separator=MARK"),
+    "heads missing": ("a.csv", "id,ann,,bo,\n1,A,B,A,B\n2,B,A,B,A\n", "the column after 'ann' has no head, nor have 1 more"),
+    "words of answers, no heads": ("a.csv", "id,ann,,\nx,A,B,tie\ny,B,B,A\n", "under a head that stands over several"),
     "two lists": ("a.json", '{"a": [{"x": 1}], "b": [{"y": 1}]}', "write those with the answers to a file of their own"),
     "no workbook": ("a.xlsx", b"PK\x03\x04", "save the table as a CSV"),
     "gzip that is cut off": ("a.csv.gz", gzip.compress(text().encode())[:40], "a.csv.gz: gzip cannot unpack it"),

@@ -10,6 +10,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ import pytest
 from annotation.errors import AnnotationError
 from app.commands.tidying import options_of
 from calibration.tidying.raters import person_of
-from calipers.tidy_files import labels_of
+from calipers.mapping_files import recipe_text
+from calipers.tidy_files import labels_of, read_tidy
 from tests.annotation.spreadsheet_files import write_ods, write_xlsx
 
 PEOPLE, JUDGE = ("annotator_1", "annotator_2"), "gpt-4o"
@@ -146,6 +148,9 @@ FORMS: dict[str, tuple[str, bytes | Callable[[Path], object]]] = {
     "JSON": ("a.json", json.dumps(long()).encode()),
     "JSON below a name": ("a.json", json.dumps({"format": 1, "labels": long()}).encode()),
     "JSON by columns": ("a.json", str(pd.DataFrame(long()).to_json()).encode()),
+    "JSON by lists beside what holds for every row": ("a.json", json.dumps(
+        {"model_a": "atlas", "model_b": "borel", "dataset": "qa"}
+        | {key: [row[key] for row in long()] for key in ("question_id", "annotator", "label")}).encode()),
     "JSON Lines": ("a.jsonl", lines(long())),
     "JSON Lines, nested answers": ("a.jsonl", lines(nested())),
     "Parquet": ("a.parquet", lambda path: pd.DataFrame(long()).to_parquet(path, index=False)),
@@ -157,6 +162,11 @@ FORMS: dict[str, tuple[str, bytes | Callable[[Path], object]]] = {
     "a column a rater and criterion": ("a.csv", delimited([
         {k if k in ("question_id", "model_a", "model_b") else f"{k}.overall": v for k, v in row.items()}
         | {f"{rater}.style": "A" for rater in RATERS} for row in wide()])),
+    "a column a rater and criterion, heads in two rows": ("a.xlsx", lambda path: write_xlsx(path, {"Sheet1": [
+        ["", "", "", *(cell for rater in RATERS for cell in (rater, ""))],
+        ["question_id", "model_a", "model_b", *["overall", "style"] * len(RATERS)],
+        *([row["question_id"], "atlas", "borel", *(cell for rater in RATERS for cell in (row[rater], "A"))]
+          for row in wide())]})),
     "pairs in both orders": ("a.csv", delimited(swapped())),
     # spellings
     "model_a, model_b": ("a.csv", in_words("model_a", "model_b", "tie (bothbad)")),
@@ -200,11 +210,25 @@ ASKED: dict[str, tuple[str, bytes, str, Mapping[str, Any]]] = {
             for row in wide(heads=("winner", "ben", JUDGE))
         ]), "people or judges: winner, ben;", {"people": ["winner,ben"]},
     ),
+    "people's answers in a list that names nobody, a judge's beside": (
+        "a.json", json.dumps([
+            {name: row[name] for name in ("question_id", "model_a", "model_b", JUDGE)}
+            | {"label": [row[one] for one in PEOPLE], "reasons": ["short", "long"]}
+            for row in wide()
+        ]).encode(), "--map rater_id=label.place --people 1,2 (or none)",
+        {"columns": ["rater_id=label.place"], "people": ["1,2"]},
+    ),
+    "people's columns beside a row for each judge": (
+        "a.csv", delimited([{**row, "judge": JUDGE, "verdict": row["eve"], "eve": ""} for row in wide(heads=("ada", "ben", "eve"))]),
+        "ada and ben answer each item in the words of 'verdict', and nothing says who that is: --people ada,ben where",
+        {"people": ["ada,ben"]},
+    ),
     "0 and 1 for two systems": (
         "a.csv", in_words("0", "1", "0.5"), "--map-label 1=A,2=B,0=tie", {"words": ["0=A,1=B,0.5=tie"]},
     ),
 }  # fmt: skip
-NAMES = {"ada": "annotator_1", "winner": "annotator_1", "ben": "annotator_2", "eve": "gpt-4o"}
+NAMES = {"ada": "annotator_1", "winner": "annotator_1", "ben": "annotator_2", "eve": "gpt-4o", "1": "annotator_1",
+         "2": "annotator_2"}  # fmt: skip
 
 
 def read(path: Path, **said: Any) -> set[tuple[str, str, str, str]]:
@@ -269,7 +293,10 @@ def test_people_in_an_object_beside_a_list_of_judges_are_read_with_them(tmp_path
     names = {"annotator_1": "ada", "annotator_2": "ben"}
     renamed = lines(dumped(lambda given: {"gold": {names[name]: said for name, said in given.items()}}))
     gold = written(tmp_path / "c.jsonl", renamed)
-    assert "gold.ada, gold.ben have words of these answers too: --people ada,ben" in str(labels_of(gold)[1])
+    with pytest.raises(
+        AnnotationError, match=r"gold.ada and gold.ben answer each item in the words .*--people ada,ben "
+    ):
+        read(gold)
     assert read(gold, people=["ada,ben"]) == EXPECTED, "or called as --people says"
     experts = ["rater_id=experts.annotator_1+experts.annotator_2,item_id=example.id"]
     two = written(tmp_path / "d.jsonl", lines([row | {"judges": row["judges"] * 2} for row in dumped(
@@ -280,6 +307,26 @@ def test_people_in_an_object_beside_a_list_of_judges_are_read_with_them(tmp_path
     mixed = ["rater_id=judges.model,label=experts.annotator_1+judges.verdict"]
     with pytest.raises(AnnotationError, match="both answer in 4 rows and differ: one rater each"):
         read(path, columns=mixed)
+
+
+def test_people_beside_a_row_for_each_judge_answer_each_item_once(tmp_path: Path) -> None:
+    rows = [
+        {**row, JUDGE: "", "judge": judge, "verdict": verdict, "usd": 0.1, "mood": mood, "meta_topic": f"t{place // 2}"}
+        for place, row in enumerate(wide())
+        for judge, verdict, mood in ((JUDGE, row[JUDGE], "A"), ("gpt-mini", "A", "B"))
+    ]
+    path = written(tmp_path / "a.csv", delimited(rows))
+    assert read(path) == EXPECTED | {(question, "gpt-mini", "judge", "atlas") for question in ANSWERS}
+    options = options_of(columns=[], words=[], people=[], read=[])
+    made = read_tidy(path, options)
+    assert "a row too for each answer in annotator_1, annotator_2" in made.told
+    assert (made.labels["cost_usd"] == "").equals(made.labels["rater_kind"] == "human"), "the price is the judge's"
+    assert "mood" not in {*made.labels["rater_id"]}, "says two things of an item"
+    no_topic = written(tmp_path / "b.csv", delimited([{"pair": row.pop("question_id"), **row} for row in rows]))
+    assert "where items share one: --map cluster_id=meta_topic" in str(read_tidy(no_topic, options).told)
+    kept = tmp_path / "a.mapping.toml"
+    kept.write_text(recipe_text(made.recipe))
+    assert read_tidy(path, replace(options, mapping=kept)).labels.equals(made.labels)
 
 
 def test_what_people_were_asked_is_not_guessed_from_keys_of_an_object(tmp_path: Path) -> None:
@@ -300,7 +347,7 @@ def test_what_is_no_answer_of_one_person_is_not_read_as_one(head: str) -> None:
 
 
 def test_there_are_forty_and_more() -> None:
-    assert (len(FORMS), len(ASKED)) == (37, 6)
+    assert (len(FORMS), len(ASKED)) == (39, 8)
 
 
 @pytest.mark.parametrize("name", FORMS)

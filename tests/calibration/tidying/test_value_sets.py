@@ -94,7 +94,9 @@ def test_heads_of_a_wide_table_hold_raters_and_criteria() -> None:
     ]  # fmt: skip
     assert crossed(["style.ann1", "style.gpt-4", "depth.ann1", "depth.gpt-4"])[1].criterion == "style"
     assert crossed(["ann1_style", "gpt_depth"]) == (), "not every rater with every criterion"
-    assert crossed(["ada_style", "ada_depth", "ben_style", "ben_depth"]) == (), "no name says who answers"
+    nobody = ["ada_style", "ada_depth", "ben_style", "ben_depth"]
+    assert crossed(nobody) == (), "no name says who answers"
+    assert [one.rater_id for one in crossed(nobody, ["ada"])] == ["ada", "ada", "ben", "ben"], "--people does"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from sqlalchemy import RowMapping, orm, select
 
 from annotation import errors, studies
 from annotation.designs import pairing, sides_and_orders
-from annotation.items.shown import item_code, sources_sha256
+from annotation.items.shown import SOURCES, item_code, sources_sha256
 from annotation.labels import optional_columns as optional
 from annotation.labels.current_labels import Shown, counted_labels, counts, has_seen_only, shown_by_item
 from annotation.leaks.redaction import redactor_of
@@ -190,8 +190,8 @@ def write_labels_csv(
 
 def _sources_of_probes(session: orm.Session, study: Study) -> dict[int, str]:
     """item -> sha256 of the source passages it shows now; only probes have them."""
-    probes = select(Item.id, Item.context).where(Item.study_id == study.id, Item.kind == "probe")
-    return {item: sources_sha256(context) for item, context in session.execute(probes)}
+    probes = select(Item.id, *SOURCES).where(Item.study_id == study.id, Item.kind == "probe")
+    return {item: sources_sha256(*of_item) for item, *of_item in session.execute(probes)}
 
 
 def with_systems_masked(verdicts: pd.DataFrame, seed: int) -> pd.DataFrame:

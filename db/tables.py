@@ -7,9 +7,20 @@ labels, events and judge attempts are never updated or deleted, and an assignmen
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    ColumnElement,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    UniqueConstraint,
+    func,
+    select,
+)
 from sqlalchemy import text as sql
-from sqlalchemy.orm import Mapped, aliased, mapped_column
+from sqlalchemy.ext.hybrid import hybrid_property
+from sqlalchemy.orm import Mapped, aliased, mapped_column, relationship
 
 from db.types import Record, now, one_of, opaque
 
@@ -156,6 +167,19 @@ class Figure(Record):
     __table_args__ = (UniqueConstraint("study_id", "name"),)
 
 
+class Source(Record):
+    """Passages that probes are checked against: one row for all probes of a study that show the same text. Appended,
+    never rewritten.
+    """
+
+    __tablename__ = "sources"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"))
+    sha256: Mapped[str]  # of the text's UTF-8 bytes
+    text: Mapped[str]  # last, so that SQLite finds the hash without reading past it
+    __table_args__ = (UniqueConstraint("study_id", "sha256"),)
+
+
 class Item(Record):
     """What a rater sees at once. In a pair, A and B were named by a seeded coin when the row was made."""
 
@@ -171,7 +195,10 @@ class Item(Record):
     passages: Mapped[dict[str, Any] | None]  # which passages of A and B are most alike; see annotation/passages.py
     probe: Mapped[str | None]
     probe_key: Mapped[str | None]
-    context: Mapped[str | None]
+    # source passages of a probe that an older calipers wrote; a later release moves them to `sources`
+    own_context: Mapped[str | None] = mapped_column("context")
+    source_id: Mapped[int | None] = mapped_column(ForeignKey("sources.id"))
+    source: Mapped[Source | None] = relationship()
     tag: Mapped[str] = mapped_column(default="")
     purpose: Mapped[str] = mapped_column(default="label", server_default="label")
     gold: Mapped[dict[str, Any] | None]  # criterion -> {answer, reason}: the agreed verdict of training and attention
@@ -192,6 +219,27 @@ class Item(Record):
         CheckConstraint(one_of("purpose", ITEM_PURPOSES), "purpose"),
         # one row per unordered pair: the unique index over both orders stands in the first migration
     )
+
+    @hybrid_property
+    def context(self) -> str | None:
+        """The source passages of a probe; None where it has none."""
+        return self.own_context if self.own_context or self.source is None else self.source.text
+
+    @context.inplace.expression
+    @classmethod
+    def _context(cls) -> ColumnElement[str | None]:
+        return func.coalesce(cls.own_context, select(Source.text).where(Source.id == cls.source_id).scalar_subquery())
+
+    @hybrid_property
+    def source_sha256(self) -> str | None:
+        """The hash that is kept beside the source passages; None where they are the probe's own, or there are none."""
+        return None if self.own_context or self.source is None else self.source.sha256
+
+    @source_sha256.inplace.expression
+    @classmethod
+    def _source_sha256(cls) -> ColumnElement[str | None]:
+        kept = select(Source.sha256).where(Source.id == cls.source_id, cls.own_context.is_(None))
+        return kept.scalar_subquery()
 
 
 class Assignment(Record):

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from annotation.importing.reports.folder import read_folder
 from annotation.importing.reports.write import import_reports
+from annotation.items.shown import keep_sources
 from annotation.labelling import Saved, save
 from annotation.labels.entries import AnswerEntry, read_entry
 from annotation.people.principals import Principal, enroll, local_admin
@@ -21,7 +22,7 @@ from annotation.work.open_and_close import move_study
 from annotation.work.page import assignment_page
 from db.connect import transaction
 from db.people_tables import Rater
-from db.tables import Item, Report, Study
+from db.tables import Item, Report, Source, Study
 from tests.prepared import prepared
 
 PROTOCOL = """
@@ -140,6 +141,11 @@ def make_study(
         return study.id
 
 
+def source_of(session: Session, study_id: int, text: str) -> Source | None:
+    """The row that probes of the study share, where they show this text."""
+    return session.get(Source, keep_sources(session, study_id, [text]).get(text, 0))
+
+
 def add_probes(session: Session, study: Study, texts: tuple[str, ...] = ("rises", "falls", "stays")) -> None:
     """Each text as a claim about every report, with a source passage beside it."""
     for report in session.scalars(select(Report).where(Report.study_id == study.id).order_by(Report.id)).all():
@@ -148,7 +154,7 @@ def add_probes(session: Session, study: Study, texts: tuple[str, ...] = ("rises"
                 Item(
                     study_id=study.id, topic_id=report.topic_id, kind="probe", report_a_id=report.id,
                     probe=f"It {text} twice a day.", probe_key=f"{report.id}-{number}",
-                    context=f"## A source\n\nObserved: it {text}.",
+                    source=source_of(session, study.id, f"## A source\n\nObserved: it {text}."),
                 )
             )  # fmt: skip
     session.flush()

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import RowMapping, orm, select
 
-from annotation.items.shown import sources_sha256
+from annotation.items.shown import SOURCES, sources_sha256
 from annotation.labels.current_labels import counted_labels, counts, has_seen_only
 from annotation.labels.entries import NUMBER, scale_of
 from annotation.protocol import Apart, Protocol
@@ -97,7 +97,7 @@ def texts_shown(session: orm.Session, study: Study, items: Sequence[int] | None 
     a, b, reference = REPORT_A, REPORT_B, REFERENCE
     rows = (
         select(
-            Item.id, Item.kind, Item.context, Item.excluded_at, a.shown_sha256.label("sha256_a"),
+            Item.id, Item.kind, *SOURCES, Item.excluded_at, a.shown_sha256.label("sha256_a"),
             b.shown_sha256.label("sha256_b"), reference.shown_sha256.label("sha256_reference"),
         )
         .outerjoin(a, a.id == Item.report_a_id)
@@ -116,7 +116,7 @@ def stands(label: RowMapping, shown: RowMapping | None) -> bool:
         return False
     if shown["kind"] != "probe":
         return True
-    return has_seen_only(label, shown["sha256_a"], sources_sha256(shown["context"]))
+    return has_seen_only(label, shown["sha256_a"], sources_sha256(shown["source_sha256"], shown["context"]))
 
 
 def steps_of(session: orm.Session, study: Study, protocol: Protocol) -> dict[str, float]:

@@ -94,15 +94,17 @@ def _texts(session: orm.Session, study: Study, *, texts: bool) -> Iterator[dict[
     for sha256, topic, language, system, is_reference, words, text in session.execute(_streamed(reports, 50)):
         about = {"sha256": sha256, "kind": "report", "topic": topic, "language": language, "system": system}
         yield about | {"is_reference": is_reference, "words": words, "characters": len(text)} | _text(text, texts)
+    of_study = Item.study_id == study.id, Item.kind == "probe"
+    first = select(func.min(Item.id)).where(*of_study).group_by(func.coalesce(Item.source_id, -Item.id))
     sources = (
-        select(Topic.key, Topic.language, Item.context)
+        select(Topic.key, Topic.language, Item.source_sha256, Item.context)
         .join(Topic, Topic.id == Item.topic_id)
-        .where(Item.study_id == study.id, Item.kind == "probe", Item.context.is_not(None))
+        .where(*of_study, Item.context.is_not(None), Item.id.in_(first))
         .order_by(Item.id)
     )
     seen = set()
-    for topic, language, text in session.execute(_streamed(sources, 50)):
-        sha256 = sources_sha256(text)
+    for topic, language, kept, text in session.execute(_streamed(sources, 50)):
+        sha256 = sources_sha256(kept, text)
         if sha256 not in seen:
             seen.add(sha256)
             about = {"sha256": sha256, "kind": "sources", "topic": topic, "language": language, "system": None}

@@ -24,8 +24,10 @@ from db.tables import (
     Event,
     Item,
     Label,
+    Source,
     Study,
 )
+from plain.hashes import text_sha256
 
 OURS = Assignment.source.in_(SLOT_SOURCES)
 Rules = dict[str, Select[*tuple[Any, ...]]]
@@ -40,7 +42,7 @@ def find_faults(session: orm.Session) -> list[Fault]:
         if rows:
             first = (", ".join(f"{name} {value}" for name, value in row._mapping.items()) for row in rows[:SHOWN])
             found.append(Fault(rule, len(rows), tuple(first)))
-    found += _changed_plans(session)
+    found += _changed_plans(session) + _changed_sources(session)
     return found + (_damage(session) if session.get_bind().dialect.name == "sqlite" else [])
 
 
@@ -159,6 +161,11 @@ def _answer_rules() -> Rules:
             .join(Criterion, Criterion.id == Label.criterion_id)
             .where(Criterion.study_id != Assignment.study_id)
         ),
+        "a probe is checked against sources of its own study": (
+            select(Item.id.label("item"))
+            .join(Source, Source.id == Item.source_id)
+            .where(Source.study_id != Item.study_id)
+        ),
     }
 
 
@@ -171,6 +178,13 @@ def _changed_plans(session: orm.Session) -> list[Fault]:
             changed.append(f"study {study.name}: root kept {str(study.plan_root)[:12]}, root now {root[:12]}")
     rule = "the plan of a study is the one whose root was kept"
     return [Fault(rule, len(changed), tuple(changed[:SHOWN]))] if changed else []
+
+
+def _changed_sources(session: orm.Session) -> list[Fault]:
+    """Sources whose text is no longer the one of their hash, which plans and labels name."""
+    rows = session.execute(select(Source.id, Source.sha256, Source.text).execution_options(yield_per=50))
+    changed = [f"source {number}" for number, sha256, said in rows if text_sha256(said) != sha256]
+    return [Fault("sources are what their sha256 says", len(changed), tuple(changed[:SHOWN]))] if changed else []
 
 
 def _damage(session: orm.Session) -> list[Fault]:

@@ -1,18 +1,23 @@
 """What an item is called, which texts it shows (two reports, one beside another, or a probe), and what it asks."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import orm, select
+from sqlalchemy import func, orm, select
 
 from annotation import errors, studies
 from annotation.protocol import Protocol
-from db.tables import REPORT_A, REPORT_B, Assignment, Criterion, Item, Report, Study, Topic
+from db.tables import REPORT_A, REPORT_B, Assignment, Criterion, Item, Report, Source, Study, Topic
 from plain.hashes import text_sha256
 
 # before a sha256 on a label that was made elsewhere: the text its item showed at import, which nobody proved was read
 UNPROVED = "unproved:"
+# what `sources_sha256` asks for; in the place of a text whose hash is kept stands that hash, and the text is not read
+SOURCES = (
+    Item.source_sha256.label("source_sha256"),
+    func.coalesce(Item.own_context, Item.source_sha256).label("context"),
+)
 
 
 @dataclass(frozen=True)
@@ -55,13 +60,26 @@ def in_order(
     context = protocol.answers.context
     texts = [report("Report", item.report_a_id)] if context != "sources" and item.report_a_id is not None else []
     if context != "report" or not texts:
-        texts.append(ShownText("Sources", item.context or "", sources_sha256(item.context), ""))
+        sha256 = sources_sha256(item.source_sha256, item.context)
+        texts.append(ShownText("Sources", item.context or "", sha256, ""))
     return [text for text in texts if text.shown_text] or texts[:1]
 
 
-def sources_sha256(context: str | None) -> str:
-    """What a label on source passages is stamped with: sha256 of their UTF-8 bytes, as hex."""
-    return text_sha256(context or "")
+def sources_sha256(kept: str | None, context: str | None) -> str:
+    """What a label on source passages is stamped with: the sha256 of their UTF-8 bytes, `kept` beside them or not."""
+    return kept or text_sha256(context or "")
+
+
+def keep_sources(session: orm.Session, study_id: int, texts: Iterable[str]) -> dict[str, int]:
+    """text -> its row of `sources`, which is made where the study has none; an empty text has none."""
+    sha256 = {text: text_sha256(text) for text in texts if text}
+    stored = select(Source.sha256, Source.id).where(Source.study_id == study_id, Source.sha256.in_([*sha256.values()]))
+    rows = dict(session.execute(stored).all())
+    new = [Source(study_id=study_id, sha256=sha, text=text) for text, sha in sha256.items() if sha not in rows]
+    session.add_all(new)
+    session.flush()
+    rows |= {source.sha256: source.id for source in new}
+    return {text: rows[sha] for text, sha in sha256.items()}
 
 
 def items_shown(session: orm.Session, study: Study, *, texts: bool) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, func, orm, select
 
-from annotation.items.shown import ShownText, in_order
+from annotation.items.shown import SOURCES, ShownText, in_order
 from annotation.studies import protocol_of
 from db.tables import Assignment, Criterion, Item, Label, Report, Study
 
@@ -78,7 +78,7 @@ class Answered:
 SHEETS = (
     select(
         Assignment.id, Assignment.left, Assignment.study_id, Item.topic_id, Item.kind, Item.report_a_id,
-        Item.report_b_id, Item.reference_id, Item.context,
+        Item.report_b_id, Item.reference_id, *SOURCES,
     )
     .join(Item, Item.id == Assignment.item_id)
     .where(Assignment.id.in_(bindparam("assignments", expanding=True)))

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import orm, select
 
-from annotation.items.shown import item_code, sources_sha256
+from annotation.items.shown import SOURCES, item_code, sources_sha256
 from annotation.planning import draws
 from annotation.studies import audit
 from db.tables import REFERENCE, REPORT_A, REPORT_B, SLOT_SOURCES, Assignment, Event, Item, Study, Topic
@@ -40,7 +40,7 @@ def _items(session: orm.Session, study: Study) -> list[dict[str, Any]]:
     a, b, reference = REPORT_A, REPORT_B, REFERENCE
     rows = session.execute(
         select(
-            Item.id, Topic.key, Item.kind, Item.probe, Item.context, Item.purpose, Item.gold,
+            Item.id, Topic.key, Item.kind, Item.probe, *SOURCES, Item.purpose, Item.gold,
             a.shown_sha256.label("a"), b.shown_sha256.label("b"), reference.shown_sha256.label("reference"),
         )
         .join(Topic, Topic.id == Item.topic_id)
@@ -53,7 +53,7 @@ def _items(session: orm.Session, study: Study) -> list[dict[str, Any]]:
     return [
         {
             "item": item_code(row.id), "topic": row.key, "kind": row.kind, "probe": row.probe,
-            "sources": sources_sha256(row.context) if row.kind == "probe" else None,
+            "sources": sources_sha256(row.source_sha256, row.context) if row.kind == "probe" else None,
             "shown": {"A": row.a, "B": row.b, "reference": row.reference},
             **({"purpose": row.purpose, "gold": row.gold} if row.purpose != "label" else {}),
         }

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from annotation import errors, rendering, studies
 from annotation.disputes.disputes import others_said
 from annotation.figures import kept
-from annotation.items.shown import ShownText, asked_of, in_order, shown_of_item
+from annotation.items.shown import SOURCES, ShownText, asked_of, in_order, shown_of_item
 from annotation.items.twins import hold_twins, with_twin
 from annotation.labels import current_labels, evidence
 from annotation.labels.entries import clean, scale_of
@@ -38,7 +38,7 @@ OWN_LOCKED = OWN.with_for_update()
 # an item's row also holds its passages, and a report's its text: a label needs neither
 STAMPS = (
     select(
-        Item.kind, Item.report_a_id, Item.report_b_id, Item.reference_id, Item.probe, Item.context, Report.id,
+        Item.kind, Item.report_a_id, Item.report_b_id, Item.reference_id, Item.probe, *SOURCES, Report.id,
         (Report.shown_text == "").label("is_empty"), Report.shown_sha256, Report.stripper_version,
     )
     .outerjoin(Report, Report.id.in_((Item.report_a_id, Item.report_b_id, Item.reference_id)))

@@ -7,6 +7,7 @@ from sqlalchemy import orm, select
 
 from annotation import protocol, studies
 from annotation.importing.reports import folder, write
+from annotation.items.shown import keep_sources
 from annotation.offline.packets import packet_data
 from annotation.people.principals import Principal, enroll, local_admin
 from annotation.planning import slots
@@ -65,7 +66,7 @@ def _add_probe(session: orm.Session, study: tables.Study, asked: protocol.Protoc
     session.add(
         tables.Item(
             study_id=study.id, topic_id=report.topic_id, kind="probe", report_a_id=report.id, probe=PROBE,
-            probe_key="preview", context=context,
+            probe_key="preview", source_id=keep_sources(session, study.id, [context]).get(context),
         )
     )  # fmt: skip
     session.flush()

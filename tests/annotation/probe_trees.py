@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Engine, select
+from sqlalchemy.orm import joinedload
 
 from annotation.importing.claims.probe_records import ParsedProbes, ProbeOptions
 from annotation.importing.claims.probes_write import ProbesReport, import_probes
@@ -90,6 +91,7 @@ def items_of(engine: Engine, study_id: int) -> dict[tuple[str, str, str], Item]:
             .outerjoin(Report, Report.id == Item.report_a_id)
             .outerjoin(System, System.id == Report.system_id)
             .where(Item.study_id == study_id, Item.excluded_at.is_(None))
+            .options(joinedload(Item.source))
         )
         return {(topic, system or "", item.probe_key or ""): item for topic, system, item in rows}
 

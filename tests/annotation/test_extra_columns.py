@@ -17,7 +17,7 @@ from db.connect import transaction
 from db.tables import Item, Report, Study, System
 from tests.annotation.probe_trees import study_of
 from tests.annotation.result_trees import bring_results, labels_file, verdicts
-from tests.small_study import PROBES, make_study
+from tests.small_study import PROBES, make_study, source_of
 from tests.topic_questions import ROW_WEIGHTS, add_views, bench_tree, bring_in
 
 SURE = PROBES.replace("[answers]", "[answers]\nconfidence = true").replace('context = "report"', 'context = "sources"')
@@ -34,7 +34,7 @@ def claims(
         report = session.scalars(select(Report)).one()
         made = [
             Item(study_id=study, topic_id=report.topic_id, kind="probe", report_a_id=report.id, probe=text,
-                 probe_key=str(number), context=context, tag=tag)
+                 probe_key=str(number), source=source_of(session, study, context or ""), tag=tag)
             for number, (text, context, tag) in enumerate(probes)
         ]  # fmt: skip
         session.add_all(made)

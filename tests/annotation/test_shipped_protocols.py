@@ -249,7 +249,7 @@ def test_a_statement_without_a_source_is_not_to_be_judged_by_its_texts(sqlite: E
     study = study_of(sqlite, tmp_path / "reports", "rb_noncited")
     with transaction(sqlite) as session:
         for item in session.scalars(select(Item)):
-            item.context = None
+            item.source = None
 
     def say(text: str, number: int) -> str:
         entry: dict[str, Any] = {"criterion": "correct", "rationale": "an address that decides it", "label": "correct"}

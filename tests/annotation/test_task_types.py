@@ -25,7 +25,17 @@ from annotation.work.open_and_close import move_study
 from annotation.work.page import assignment_page
 from db.connect import transaction
 from db.tables import Assignment, Criterion, Item, Label, Report, Study, System
-from tests.small_study import BESIDE, PROBES, RATING, a_person, answer, answer_all, make_study, with_reference
+from tests.small_study import (
+    BESIDE,
+    PROBES,
+    RATING,
+    a_person,
+    answer,
+    answer_all,
+    make_study,
+    source_of,
+    with_reference,
+)
 
 MAY_BE_NOT_APPLICABLE = RATING.replace("[answers]", "[answers]\nallow_not_applicable = true")
 
@@ -101,7 +111,7 @@ def test_a_probe_without_report_or_sources_stands_alone_and_is_offered(engine: E
     study_id = make_study(engine, tmp_path, protocol=PROBES.replace('context = "report"', 'context = "sources"'))
     with transaction(engine) as session:
         for item in session.scalars(select(Item)):
-            item.report_a_id = item.context = None
+            item.report_a_id = item.source_id = None
     person, page = begin(engine, study_id)
     assert page["panes"] == []
     with transaction(engine) as session:
@@ -208,7 +218,7 @@ def test_a_probe_label_counts_until_its_report_or_sources_change(engine: Engine,
         assert (row["label"], row["status"]) == ("source_unavailable", "ok")
         item = session.get_one(Item, int(row["item_id"][5:]))
         assert row["system_a"] == session.get_one(System, session.get_one(Report, item.report_a_id).system_id).key
-        item.context = f"{item.context} And more."
+        item.source = source_of(session, study_id, f"{item.context} And more.")
         assert load_verdicts(session, study).empty
 
 

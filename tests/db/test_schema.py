@@ -111,12 +111,13 @@ def test_two_processes_may_migrate_at_once(database_url: str, engine: Engine) ->
     assert "labels" in sa.inspect(engine).get_table_names()
 
 
-@pytest.mark.parametrize("table", ["labels", "events"])
+@pytest.mark.parametrize("table", ["labels", "events", "sources"])
 @pytest.mark.parametrize("statement", ["UPDATE {} SET id = id", "DELETE FROM {}"])
 def test_history_is_never_rewritten(engine: Engine, table: str, statement: str) -> None:
     with transaction(engine) as session:
         label = a_label(session, a_study(session))
         session.add(t.Event(kind="audit", what="x", assignment_id=label.assignment_id))
+        session.add(t.Source(study_id=session.get_one(t.Assignment, label.assignment_id).study_id, sha256="", text="x"))
     with pytest.raises(DBAPIError, match="append-only"), transaction(engine) as session:
         session.execute(sa.text(statement.format(table)))
     with reading(engine) as session:
@@ -317,7 +318,8 @@ def test_hashes_of_addresses_that_were_made_without_a_key_go_and_what_was_counte
         "INSERT INTO events (kind, what, data, created_at) VALUES ('audit', :what, '{}', '2026-01-02 03:04:05+00:00')"
     )
     with engine.begin() as connection:
-        for later in ("keys", "figures"):
+        connection.execute(sa.text("ALTER TABLE items DROP COLUMN source_id"))
+        for later in ("keys", "figures", "sources"):
             connection.execute(sa.text(f"DROP TABLE {later}"))
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '0007'"))
         for what in ("invite_failed:0123456789abcdef", "entered:fedcba9876543210", "sign_in"):

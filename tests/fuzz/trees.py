@@ -35,7 +35,7 @@ from tests.annotation.result_trees import (
     votes_file,
 )
 from tests.ballot_filling import Filling
-from tests.small_study import PROTOCOL, a_person, make_study, write_reports
+from tests.small_study import PROTOCOL, a_person, make_study, source_of, write_reports
 from tests.tool_files import EXPORTERS, labels_table, put_files
 
 PAIR = {"topic": "tides", "system_a": "alpha", "system_b": "beta"}
@@ -79,7 +79,7 @@ def probed(name: str, probes: Mapping[str, str], topic: str = "001") -> Callable
             session.get_one(Study, study).plan_root = None
             report = session.scalars(select(Report).where(Report.study_id == study)).one()
             session.add_all(
-                Item(study_id=study, topic_id=report.topic_id, kind="probe", report_a_id=report.id, probe=text, probe_key=key, context="A source.")
+                Item(study_id=study, topic_id=report.topic_id, kind="probe", report_a_id=report.id, probe=text, probe_key=key, source=source_of(session, study, "A source."))
                 for key, text in probes.items()
             )  # fmt: skip
 

@@ -24,7 +24,7 @@ from db.tables import Assignment, Item, Label, Report
 from tests.annotation.judges.judged_study import Stub, judgments, run_stub
 from tests.annotation.judges.test_ratings_and_probes import answering
 from tests.annotation.layout_trees import put
-from tests.small_study import PROBES, PROTOCOL, RATING, a_person, answer, answer_all, make_study, uuids
+from tests.small_study import PROBES, PROTOCOL, RATING, a_person, answer, answer_all, make_study, source_of, uuids
 
 ARTICLE = "# Tidal power\n\nPower from tides. [1]\n\n## History\n\nMills came first.\n\n## Today\n\nTurbines.\n"
 FLAT = "Tidal power Power from tides. History Mills came first. Today Turbines."  # as their JSON has it
@@ -103,7 +103,7 @@ def test_a_source_of_25000_characters_reaches_the_judge_whole(engine: Engine, tm
     )
     with transaction(engine) as session:
         for item in session.scalars(select(Item).where(Item.study_id == study)):
-            item.context = LONG_SOURCE
+            item.source = source_of(session, study, LONG_SOURCE)
     stub = Stub(answering("label", lambda code, text: "full"))
     run_stub(engine, study, stub)
     assert stub.requests

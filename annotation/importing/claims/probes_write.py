@@ -6,17 +6,19 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sqlalchemy import or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload
 
 from annotation import errors, studies
 from annotation.files.decoding import some_of, storable
 from annotation.importing.claims.probe_places import Place, ProbePlaces
 from annotation.importing.claims.probe_records import ParsedProbes, ProbeRecord, refuse_unstorable
+from annotation.items.shown import keep_sources, sources_sha256
 from annotation.leaks.self_identification import find_self_identification
 from annotation.people.principals import Principal, study_for
 from annotation.planning.plan_root import keep_changed_root
-from db.tables import SLOT_SOURCES, Assignment, Import, Item, Report, Study, System
+from db.tables import SLOT_SOURCES, Assignment, Import, Item, Report, Source, Study, System
 from plain.counting import counted
+from plain.hashes import text_sha256
 
 LISTED = 20
 CHUNK = 500  # items flushed at once, and asked for at once
@@ -121,7 +123,7 @@ def import_probes(
         entry = Import(study_id=study.id, kind="probes", layout=layout, source=source, options=kept)
         entry.report = storable(report.as_json())
         session.add(entry)
-        _replace(changed, standing)
+        _replace(session, study, changed, standing)
         _add(session, study, new, progress)
         _record(session, study, principal, entry, new=len(new), replaced=len(changed))
     return report
@@ -176,18 +178,20 @@ def _standing(session: Session, study: Study) -> dict[Place, Item]:
         .outerjoin(System, System.id == Report.system_id)
         .where(Item.study_id == study.id, Item.kind == "probe", Item.excluded_at.is_(None))
         .order_by(Item.id)
+        .options(joinedload(Item.source).load_only(Source.sha256))
     )
     return {Place(item.topic_id, None, system or "", item.probe_key or ""): item for item, system in rows}
 
 
 def _texts(one: Wanted) -> tuple[str, str]:
-    return one.record.text, one.record.context
+    """What is asked, and the sha256 of what it is checked against; of what stands, `_shown`."""
+    return one.record.text, text_sha256(one.record.context)
 
 
 def _differs(one: Wanted, item: Item) -> bool:
     """In what the file says; agreed answers of training and attention belong to `import gold`."""
     gold = item.purpose == "label" and one.gold != item.gold
-    return _texts(one) != (item.probe, item.context or "") or one.record.tag != item.tag or gold
+    return _texts(one) != _shown(item) or one.record.tag != item.tag or gold
 
 
 def _refused(
@@ -220,25 +224,31 @@ def _begun(session: Session, ids: Sequence[int]) -> set[int]:
 
 
 def _shown(item: Item) -> tuple[str, str]:
-    return item.probe or "", item.context or ""
+    return item.probe or "", sources_sha256(item.source_sha256, item.own_context)
 
 
-def _replace(changed: Mapping[Place, Wanted], standing: Mapping[Place, Item]) -> None:
+def _replace(session: Session, study: Study, changed: Mapping[Place, Wanted], standing: Mapping[Place, Item]) -> None:
     """What is there takes the file's words."""
-    for key, one in changed.items():
-        item = standing[key]
-        item.probe, item.context, item.tag = one.record.text, one.record.context or None, one.record.tag
-        if item.purpose == "label":
-            item.gold = one.gold
+    keys = [*changed]
+    for start in range(0, len(keys), CHUNK):
+        part = keys[start : start + CHUNK]
+        sources = keep_sources(session, study.id, (changed[key].record.context for key in part))
+        for key in part:
+            item, record = standing[key], changed[key].record
+            item.probe, item.tag, item.own_context = record.text, record.tag, None
+            item.source_id = sources.get(record.context)
+            if item.purpose == "label":
+                item.gold = changed[key].gold
 
 
 def _add(session: Session, study: Study, new: Sequence[Wanted], progress: Callable[[int, int], None]) -> None:
     for start in range(0, len(new), CHUNK):
         part = new[start : start + CHUNK]
+        sources = keep_sources(session, study.id, (one.record.context for one in part))
         session.add_all(
             Item(
                 study_id=study.id, topic_id=one.place.topic, kind="probe", report_a_id=one.place.report,
-                probe=one.record.text, probe_key=one.record.key, context=one.record.context or None,
+                probe=one.record.text, probe_key=one.record.key, source_id=sources.get(one.record.context),
                 tag=one.record.tag, gold=one.gold,
             )
             for one in part

@@ -11,7 +11,7 @@ from sqlalchemy import orm, select
 from annotation.files.decoding import shortened
 from annotation.importing.labels.results import TIE, ResultOptions, ResultRow
 from annotation.importing.labels.results_match import Name, Place, StudyPlaces, Unmatched
-from annotation.items.shown import UNPROVED, ShownText, in_order
+from annotation.items.shown import SOURCES, UNPROVED, ShownText, in_order
 from annotation.labels.answers import Said
 from annotation.labels.entries import clean, off_scale, scale_of, score_text
 from annotation.protocol import Protocol
@@ -148,7 +148,7 @@ class _Texts:
             key: ("" if empty else "…", sha256, version)
             for key, empty, sha256, version in session.execute(select(*columns).where(Report.study_id == study.id))
         }
-        item = Item.id, Item.kind, Item.report_a_id, Item.report_b_id, Item.reference_id, Item.context
+        item = Item.id, Item.kind, Item.report_a_id, Item.report_b_id, Item.reference_id, *SOURCES
         self._items = {row.id: row for row in session.execute(select(*item).where(Item.study_id == study.id))}
 
     def of(self, item: int, left: str | None) -> list[ShownText]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, cast
 
-from sqlalchemy import func, orm, select
+from sqlalchemy import bindparam, func, orm, select
 
 from annotation.errors import AnnotationError
 from annotation.items.shown import ShownText, in_order
@@ -142,23 +142,26 @@ def load_calls(
     return found
 
 
+SERVED = (
+    select(
+        JudgeCall.id.label("call"), JudgeCall.criteria, JudgeCall.shown_sha256, JudgeCall.config_id,
+        JudgeCall.stress, JudgeCall.key,
+        Assignment.id.label("assignment"), Assignment.left, Assignment.repeat_no, Topic.title, Topic.prompt,
+        Item.id.label("item"), Item.kind, Item.report_a_id, Item.report_b_id, Item.reference_id, Item.probe,
+        Item.source_sha256, Item.context.label("context"),
+    )
+    .join(JudgeCallAssignment, JudgeCallAssignment.call_id == JudgeCall.id)
+    .join(Assignment, Assignment.id == JudgeCallAssignment.assignment_id)
+    .join(Item, Item.id == Assignment.item_id)
+    .join(Topic, Topic.id == Item.topic_id)
+    .where(JudgeCall.id.in_(bindparam("calls", expanding=True)))
+    .order_by(JudgeCall.id, Item.id)
+)  # fmt: skip
+
+
 def _served(session: orm.Session, call_ids: Sequence[int]) -> Sequence[Any]:
     """A row for every assignment that a call serves, with its item and topic; those of one call are together."""
-    return session.execute(
-        select(
-            JudgeCall.id.label("call"), JudgeCall.criteria, JudgeCall.shown_sha256, JudgeCall.config_id,
-            JudgeCall.stress, JudgeCall.key,
-            Assignment.id.label("assignment"), Assignment.left, Assignment.repeat_no, Topic.title, Topic.prompt,
-            Item.id.label("item"), Item.kind, Item.report_a_id, Item.report_b_id, Item.reference_id, Item.probe,
-            Item.context,
-        )
-        .join(JudgeCallAssignment, JudgeCallAssignment.call_id == JudgeCall.id)
-        .join(Assignment, Assignment.id == JudgeCallAssignment.assignment_id)
-        .join(Item, Item.id == Assignment.item_id)
-        .join(Topic, Topic.id == Item.topic_id)
-        .where(JudgeCall.id.in_(call_ids))
-        .order_by(JudgeCall.id, Item.id)
-    ).all()  # fmt: skip
+    return session.execute(SERVED, {"calls": call_ids}).all()
 
 
 def _reports(session: orm.Session, rows: Sequence[Any], texts: Texts) -> Callable[[str, int | None], ShownText]:

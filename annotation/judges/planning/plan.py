@@ -34,7 +34,7 @@ from annotation.judges.replies.reply import PARSER_VERSION, failed_answers
 from annotation.labels.answers import Answered
 from annotation.leaks.self_identification import addressed_to_judges
 from db import connect, types
-from db.tables import LIVE, Assignment, Criterion, Item, Report, Study, System, Topic
+from db.tables import LIVE, Assignment, Criterion, Item, Report, Source, Study, System, Topic
 
 CHUNK = 2000  # calls per transaction: a plan that is interrupted goes on where it was
 CALLS, SERVED = types.Record.metadata.tables["judge_calls"], types.Record.metadata.tables["judge_call_assignments"]
@@ -349,10 +349,14 @@ def _in_reports(session: orm.Session, study: Study) -> Iterator[tuple[str, str]]
 
 def _in_probes(session: orm.Session, study: Study) -> Iterator[tuple[str, str]]:
     """In probes and their source passages, which no import flags."""
-    probes = select(Item.id, Item.probe, Item.context).where(
+    stored = select(Source.id, Source.text).where(Source.study_id == study.id).execution_options(yield_per=50)
+    sources: dict[int | None, list[str]] = {
+        source: addressed_to_judges(text) for source, text in session.execute(stored)
+    }
+    probes = select(Item.id, Item.probe, Item.own_context, Item.source_id).where(
         Item.study_id == study.id, Item.kind == "probe", Item.purpose == "label", Item.excluded_at.is_(None)
     )
-    for item, probe, context in session.execute(probes.execution_options(yield_per=500)):
-        said = addressed_to_judges(f"{probe}\n{context or ''}")
+    for item, probe, context, source in session.execute(probes.execution_options(yield_per=500)):
+        said = addressed_to_judges(f"{probe}\n{context or ''}") + sources.get(source, [])
         if said:
             yield item_code(item), said[0]

@@ -6,11 +6,11 @@ from typing import Any
 
 from sqlalchemy import func, orm, select
 
-from annotation.items.shown import ShownText, in_order
+from annotation.items.shown import SOURCES, ShownText, in_order
 from annotation.judges.planning.calls import LabelledItem, to_label, utf8_length
 from annotation.studies import protocol_of
 from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment, JudgeConfig
-from db.tables import Assignment, Item, Report, Study, Topic
+from db.tables import Assignment, Item, Report, Source, Study, Topic
 
 
 def labelled_singles(session: orm.Session, study: Study) -> list[LabelledItem]:
@@ -24,15 +24,20 @@ def labelled_singles(session: orm.Session, study: Study) -> list[LabelledItem]:
             ).where(Report.study_id == study.id, Report.status == "ready")
         )
     }
+    of_source = select(Source.sha256, func.length(Source.text), utf8_length(session, Source.text))
+    sources = {
+        sha256: (characters, utf8_bytes)
+        for sha256, characters, utf8_bytes in session.execute(of_source.where(Source.study_id == study.id))
+    }
     rows = session.execute(
         select(
             Item.id, Item.topic_id, Item.kind, Item.report_a_id, Item.report_b_id, Item.reference_id, Item.probe,
-            Item.context, (Topic.title + Topic.prompt).label("topic"),
+            *SOURCES, (Topic.title + Topic.prompt).label("topic"),
         )
         .join(Topic, Topic.id == Item.topic_id)
         .where(Item.study_id == study.id, Item.kind != "pair", to_label())
         .order_by(Item.id)
-        .execution_options(yield_per=500)  # source passages are long
+        .execution_options(yield_per=500)  # passages that an older calipers kept with each probe are long
     )  # fmt: skip
     found = []
     for row in rows:
@@ -40,7 +45,10 @@ def labelled_singles(session: orm.Session, study: Study) -> list[LabelledItem]:
         if not shows <= reports.keys():
             continue  # one of its reports is empty or excluded
         shown = in_order(protocol, row, None, lambda name, key: ShownText(name, *_stamp(reports[key][0])))
-        size = {text.shown_sha256: (len(text.shown_text), len(text.shown_text.encode())) for text in shown}
+        size = {
+            text.shown_sha256: sources.get(text.shown_sha256) or (len(text.shown_text), len(text.shown_text.encode()))
+            for text in shown
+        }
         size |= {reports[key][0].shown_sha256: reports[key][1:] for key in shows}
         parts = [size[text.shown_sha256] for text in shown]
         words = row.topic + (row.probe or "")

@@ -11,7 +11,7 @@ import pandas as pd
 from sqlalchemy import orm, select
 
 from annotation.errors import AnnotationError
-from annotation.items.shown import item_code, sources_sha256
+from annotation.items.shown import SOURCES, item_code, sources_sha256
 from annotation.judges.asking.material import CHUNK
 from annotation.judges.defining.judge_file import maker
 from annotation.judges.replies.outcomes import REPLIES
@@ -206,11 +206,11 @@ def _shown_now(session: orm.Session, study: Study) -> dict[int, set[str]]:
     """item -> sha256 of the texts it shows now."""
     reports = select(Report.id, Report.shown_sha256).where(Report.study_id == study.id)
     sha256 = {report: sha for report, sha in session.execute(reports)}
-    columns = select(Item.id, Item.kind, Item.context, Item.report_a_id, Item.report_b_id, Item.reference_id)
+    columns = select(Item.id, Item.kind, *SOURCES, Item.report_a_id, Item.report_b_id, Item.reference_id)
     return {
         item: {sha256[report] for report in of_item if report is not None}
-        | ({sources_sha256(context)} if kind == "probe" else set())
-        for item, kind, context, *of_item in session.execute(columns.where(Item.study_id == study.id))
+        | ({sources_sha256(kept, context)} if kind == "probe" else set())
+        for item, kind, kept, context, *of_item in session.execute(columns.where(Item.study_id == study.id))
     }
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import Engine, event, select
+from sqlalchemy import Engine, event, select, update
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError, ImportingError
@@ -25,7 +25,7 @@ from annotation.importing.reports.folder import read_folder
 from annotation.importing.reports.write import import_reports
 from annotation.labelling import submit
 from annotation.people.principals import Principal, local_admin
-from annotation.planning.plan_root import plan_roots
+from annotation.planning.plan_root import plan_roots, study_plan
 from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import newest_act
 from annotation.verdicts import load_verdicts
@@ -33,7 +33,7 @@ from annotation.work.claiming import take
 from annotation.work.open_and_close import move_study
 from annotation.work.page import assignment_page
 from db.connect import open_database, reading, transaction
-from db.tables import Event, Import, Item, Study
+from db.tables import Event, Import, Item, Source, Study
 from tests.annotation.layout_trees import everything, put
 from tests.annotation.probe_trees import SOURCES, bring_probes, items_of, study_of, table
 from tests.small_study import PROTOCOL, a_person, answer_all, uuids
@@ -119,6 +119,31 @@ def test_with_sources_alone_a_probe_without_a_system_is_one_item_and_missing_pas
     }  # fmt: skip
     assert (report.without_report, report.without_context) == (2, 1)
     assert "without source passages: raters see the probe alone 1" in report.lines()
+
+
+def test_passages_are_stored_once_and_those_that_an_older_calipers_kept_with_each_probe_read_alike(
+    engine: Engine, tmp_path: Path
+) -> None:
+    study = study_of(engine, tmp_path / "reports", SOURCES)
+    rows = [{"probe_id": str(n), "topic": "tides", "text": f"It is {n}.", "context": LONG * (n < 4)} for n in range(5)]
+    file = put(tmp_path / "claims.csv", table(rows))
+    bring_probes(engine, study, file)
+    shown = {key: item.context for key, item in items_of(engine, study).items()}
+    assert [*shown.values()] == [LONG] * 4 + [None]
+    with transaction(engine) as session:
+        assert session.scalars(select(Source.text)).all() == [LONG]
+        plan = study_plan(session, session.get_one(Study, study))
+        # as the last release wrote them, before and beside this one
+        session.execute(update(Item).values(own_context=LONG, source_id=None).where(Item.probe_key < "2"))
+        assert study_plan(session, session.get_one(Study, study)) == plan
+    assert {key: item.context for key, item in items_of(engine, study).items()} == shown
+    assert bring_probes(engine, study, file).unchanged == 5
+    with reading(engine) as session:
+        assert session.scalars(select(Item.context).order_by(Item.id)).all() == [LONG] * 4 + [None]
+    bring_probes(engine, study, put(file, table([row | {"context": "Another."} for row in rows])), replace=True)
+    with reading(engine) as session:
+        stored = session.execute(select(Item.context, Item.own_context, Item.source_id).order_by(Item.id)).all()
+        assert [*stored] == [("Another.", None, 2)] * 5
 
 
 @pytest.mark.databases("sqlite")

@@ -22,7 +22,7 @@ from tests.annotation.result_trees import (
     stored,
     verdicts,
 )
-from tests.small_study import make_study, write_reports
+from tests.small_study import make_study, source_of, write_reports
 
 pytestmark = pytest.mark.databases("sqlite")  # but where a test says otherwise
 
@@ -50,7 +50,7 @@ def probed(engine: Engine, root: Path, name: str, probes: dict[str, str], topic:
             session.add(
                 Item(
                     study_id=study, topic_id=report.topic_id, kind="probe", report_a_id=report.id, probe=text,
-                    probe_key=key, context="A source.",
+                    probe_key=key, source=source_of(session, study, "A source."),
                 )
             )  # fmt: skip
     return study

@@ -3,29 +3,31 @@
 One `ask` is one HTTP request: litellm's own retries are off, because they are neither counted nor priced.
 """
 
-import asyncio
 import gc
+import json
 import os
 import sys
-import threading
 import time
-from base64 import b64decode, b64encode
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from base64 import b64decode
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any, Protocol
 
 from annotation.errors import AnnotationError
 from annotation.judges.asking import own_code, steps
 from annotation.judges.asking.prompt import Message, Prompt
+from annotation.judges.asking.wire import CAME_BEFORE, Wire
 from annotation.judges.defining.judge_file import JudgeDefinition, ModelFacts, Price, Rung
-from annotation.judges.money.accounts import WATCH, leaves
+from annotation.judges.money.accounts import leaves
 from annotation.judges.money.prices import PER
 from annotation.judges.replies.outcomes import REPLIES, Reply, Usage, failed_reply
 from annotation.labels.entries import clean
 
+OPENAI_FORM = ("openai/", "hosted_vllm/")  # what these are sent and answer is OpenAI's form, prompt and all
+FROM_PROMPT = ("messages", "response_format")
 KEY = "_API_KEY"  # how the variable ends where a key is all that a provider asks for
 SECOND_NAMES = ("OR_API_KEY", "CO_API_KEY", "HF_TOKEN")  # which litellm reads and does not list
 
@@ -44,31 +46,39 @@ async def ask(judge: JudgeDefinition, messages: Sequence[Message], schema: Mappi
         leaves()
         return await own_code.ask(judge, messages)
     litellm = library()
-    _ASKED.set(judge.model)
-    if judge.model not in _TOLD:
-        leaves()
-    request: dict[str, Any] = {
+    prompt: dict[str, Any] = {"messages": [dict(message) for message in messages]}
+    if rung != "plain":
+        prompt["response_format"] = response_format(schema, rung)
+    settings: dict[str, Any] = {
         **judge.params,
         "model": judge.model,
-        "messages": [dict(message) for message in messages],
         "max_tokens": judge.max_output_tokens,
         "timeout": judge.timeout_s,
         "num_retries": 0,
         "max_retries": 0,
-        "shared_session": _wire().session,
     }
-    key = api_key(judge) if _CAME_BEFORE.get() is None else _key_to_read(judge)
+    is_new = CAME_BEFORE.get() is None
+    key = api_key(judge) if is_new else _key_to_read(judge)
     if key is not None:
-        request["api_key"] = key
+        settings["api_key"] = key
     if judge.api_base is not None:
-        request["api_base"] = judge.api_base
-    if rung != "plain":
-        request["response_format"] = response_format(schema, rung)
-    started = time.monotonic()
+        settings["api_base"] = judge.api_base
+    asked = _Asked(judge, f"{settings} {rung}", prompt)
+    _ASKED.set(asked)
+    if judge.model not in _TOLD:
+        leaves()
+    started, came = time.monotonic(), None
     try:
-        response = await litellm.acompletion(**request)
+        if is_new and (sent := _SENT.get(asked.settings)):
+            came = CAME_BEFORE.set(await _sent_again(sent, prompt))
+            if (response := _completion(CAME_BEFORE.get())) is not None:
+                return received(response, time.monotonic() - started)
+        response = await litellm.acompletion(**settings, **prompt, shared_session=_wire().session)
     except Exception as error:  # noqa: BLE001  (whatever a provider's adapter raises is an outcome)
         return failed_reply(error, time.monotonic() - started)
+    finally:
+        if came is not None:
+            CAME_BEFORE.reset(came)
     return received(response, time.monotonic() - started)
 
 
@@ -88,7 +98,7 @@ async def reread(said: Mapping[str, Any]) -> dict[str, Any] | None:
     None where it cannot be read here, as without the account that its provider's requests are signed with, or where
     another version of calipers wrote it.
     """
-    _CAME_BEFORE.set(said["raw"])
+    CAME_BEFORE.set(said["raw"])
     try:
         asked, price = said["asked"], said["asked"]["price"] and Price(**said["asked"]["price"])
         judge = JudgeDefinition.model_validate(asked["judge"])
@@ -103,104 +113,79 @@ async def reread(said: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"attempt": attempt, "spent": steps.spent_by(reply, price), "tries": tries}
 
 
-_CAME_BEFORE: ContextVar[Mapping[str, Any] | None] = ContextVar("CAME_BEFORE", default=None)
-_ASKED: ContextVar[str] = ContextVar("ASKED")
+@dataclass(frozen=True)
+class _Asked:
+    """A request as litellm is given it; `settings`: all but the prompt, as text."""
+
+    judge: JudgeDefinition
+    settings: str
+    prompt: Mapping[str, Any]
+
+
+_ASKED: ContextVar[_Asked] = ContextVar("ASKED")
+_SENT: dict[str, Mapping[str, Any]] = {}  # by settings: a request as litellm sent it, its body read
 _TOLD: set[str] = set()  # models of which a request was seen to leave; of others it is said before it does
-_WIRES: dict[str, "_Wire"] = {}
-SWITCH_S = 0.0005  # the interpreter's own 5 ms, lost at every read and write beside a busy thread, add up to a second
+_WIRES: dict[str, Wire] = {}
 
 
 async def _left(*_: Any) -> None:
-    _TOLD.add(_ASKED.get())
+    _TOLD.add(_ASKED.get().judge.model)
     leaves()
 
 
-class _Received:
-    """A response that is here whole, with as much of aiohttp's as litellm's transport reads."""
+def _note_sent(*, data: Any, headers: Mapping[str, str], **kwargs: Any) -> None:
+    """Keep how litellm asks a server of OpenAI's form, to ask it so again: most of its own time goes into that.
 
-    def __init__(self, raw: Mapping[str, Any]) -> None:
-        self.status, self.headers, self.content = raw["status"], raw["headers"], self
-        self._body = b64decode(raw["body"])
-
-    async def iter_chunked(self, _: int) -> AsyncIterator[bytes]:
-        yield self._body
-
-    def close(self) -> None:
-        """Its connection was given back when its last byte came."""
-
-    async def __aexit__(self, *_: object) -> None:
-        self.close()
-
-
-class _Request:
-    """A request whose answer is told before litellm reads it; one that came before is not sent."""
-
-    def __init__(self, fetch: Callable[[], Coroutine[Any, Any, Mapping[str, Any]]], loop: asyncio.AbstractEventLoop):
-        self._fetch, self._loop = fetch, loop
-
-    async def __aenter__(self) -> _Received:
-        raw = _CAME_BEFORE.get()
-        if raw is None:
-            raw = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._fetch(), self._loop))
-        return _Received(raw)
-
-
-class _Wire:
-    """The connections of this run, made as litellm makes its own, on an event loop and a thread of their own.
-
-    There requests leave and answers come, and both are told at once, however long litellm works on others. `session`:
-    what litellm takes for its connections.
+    Only where the prompt went out as it was given; a provider's own form, or a prompt made over, is litellm's to make.
     """
-
-    def __init__(self) -> None:
-        from aiohttp import ClientSession
-
-        self._switch_s = sys.getswitchinterval()
-        sys.setswitchinterval(SWITCH_S)
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="calipers-wire", daemon=True)
-        self._thread.start()
-        self._connected: Any = asyncio.run_coroutine_threadsafe(self._connect(), self._loop).result()
-        session: Any = ClientSession()
-        self.session = session
-        session.request = lambda *args, **kwargs: _Request(partial(self._fetch, *args, **kwargs), self._loop)
-
-    async def close(self) -> None:
-        await self.session.close()
-        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._connected.close(), self._loop))
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-        sys.setswitchinterval(self._switch_s)
-
-    async def _connect(self) -> Any:
-        from aiohttp import TraceConfig
-        from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
-
-        trace = TraceConfig()
-        trace.on_request_chunk_sent.append(_left)
-        trace.freeze()
-        session: Any = AsyncHTTPHandler.create_aiohttp_transport().get_valid_client_session()
-        session.trace_configs.append(trace)
-        return session
-
-    async def _fetch(self, *args: Any, **kwargs: Any) -> Mapping[str, Any]:
-        async with self._connected.request(*args, **kwargs) as response:
-            headers = {name: value for name, value in response.headers.items() if name.lower() != "set-cookie"}
-            body = b64encode(await response.read()).decode()
-        raw = {"status": response.status, "headers": headers, "body": body}
-        if watch := WATCH.get():
-            watch.arrives(raw)
-        return raw
+    asked = _ASKED.get()
+    if asked.judge.images or not asked.judge.model.startswith(OPENAI_FORM):
+        return
+    body = json.loads(data or b"{}")
+    _SENT.pop(asked.settings, None)  # of a request that was led elsewhere, the last counts
+    if {name: body.get(name) for name in FROM_PROMPT} == {name: asked.prompt.get(name) for name in FROM_PROMPT}:
+        kept = {name: value for name, value in headers.items() if name.lower() != "content-length"}
+        _SENT[asked.settings] = {**kwargs, "headers": kept, "body": body}
 
 
-def _wire() -> _Wire:
-    return _WIRES.setdefault("wire", _WIRES.get("wire") or _Wire())
+async def _sent_again(sent: Mapping[str, Any], prompt: Mapping[str, Any]) -> Mapping[str, Any] | Exception:
+    """What comes of a prompt that is sent as another one was, as it came, or what was raised."""
+    kwargs = {name: value for name, value in sent.items() if name != "body"}
+    data = json.dumps({**sent["body"], **prompt}, ensure_ascii=False, separators=(",", ":")).encode()
+    try:
+        return await _wire().fetched(**kwargs, data=data)
+    except Exception as error:  # noqa: BLE001  (litellm raises it again, as its own)
+        return error
+
+
+def _completion(came: Mapping[str, Any] | Exception | None) -> Any:
+    """A chat completion as litellm reads it; None where there is none, and litellm has to say what it is."""
+    from httpx import Response
+
+    if not isinstance(came, Mapping) or came["status"] != 200:
+        return None
+    litellm = library()
+    with suppress(Exception):  # whatever a server may say instead
+        said = Response(200, headers=came["headers"], content=b64decode(came["body"])).json()
+        return litellm.utils.convert_to_model_response_object(
+            response_object=said, model_response_object=litellm.ModelResponse(usage=litellm.Usage())
+        )
+    return None
+
+
+def _wire() -> Wire:
+    from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
+
+    if "wire" not in _WIRES:
+        transport = AsyncHTTPHandler.create_aiohttp_transport
+        _WIRES["wire"] = Wire(lambda: transport().get_valid_client_session(), _left, _note_sent)
+    return _WIRES["wire"]
 
 
 async def close() -> None:
     """Close the connections that litellm keeps open; call it in the event loop that used them."""
     await own_code.close()
+    _SENT.clear()
     if wire := _WIRES.pop("wire", None):
         await wire.close()
     if "litellm" in sys.modules:
@@ -263,7 +248,7 @@ def _unset(judge: JudgeDefinition) -> list[str]:
 
 def is_own_server(judge: JudgeDefinition) -> bool:
     """Whether the judge runs where a provider's key must not go."""
-    return judge.api_base is not None and judge.model.startswith(("openai/", "hosted_vllm/"))
+    return judge.api_base is not None and judge.model.startswith(OPENAI_FORM)
 
 
 def describe(judge: JudgeDefinition) -> ModelFacts:

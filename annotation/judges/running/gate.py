@@ -7,7 +7,7 @@ from collections.abc import Callable
 GIVE_UP_S = 15 * 60.0  # of 429s without a success
 FAILURES_IN_A_ROW, FAILURE_PAUSE_S = 20, 60.0
 LONGEST_PAUSE_S = 60.0
-APART_S = 0.012  # the first calls: sent at once they are answered at once, and each burst waits for one processor
+APART_S = 0.004  # the first calls: sent at once they are answered at once, and each burst waits for one processor
 
 
 class Gate:

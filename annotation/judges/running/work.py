@@ -178,6 +178,8 @@ class JudgeWork:
         work = await asyncio.get_running_loop().run_in_executor(self._thread, connect.patient(self._prepare), want)
         job = partial(queue.claim, account=self.account, worker=self._worker, work=work)
         claim = await self._writer.write(job, can_wait=bool(self._ready))
+        if self._ended and not self._ready and self._in_flight < self._definition.concurrency:
+            self._ahead = min(self._definition.concurrency, 2 * self._ahead)  # slots stood empty meanwhile
         self._ready.extend(claim.taken)
         self._unaffordable.update(claim.unaffordable)
         self._rung = min(max(self._rung, claim.rung), len(self._definition.structured) - 1)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import aiohttp
@@ -265,6 +265,40 @@ def test_what_a_provider_says_instead_of_answering_is_known_for_what_it_is(
     reply = asyncio.run(_asked(ENTRIES[name]))
     assert (reply.outcome, reply.http_status) == (outcome, status), reply.error
     assert (reply.retry_after_s == 7) == (status == 429)
+
+
+UNLIKE = [
+    {"choices": []}, {"error": {"message": "over capacity", "code": 503}}, ["?"], {"choices": [{"index": 0, "finish_reason": "length"}]},
+    {"choices": [{"index": 0, "message": {"content": "<think>so</think>first"}, "finish_reason": "eos"}]},
+    openai_form("first") | {"usage": {"prompt_tokens": 3, "completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 4}}},
+    openai_form("first"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("model", "again"), [("openai/gpt-4o-mini", 1), ("hosted_vllm/x", 1), ("openai/o3", 0)])
+def test_what_is_sent_as_litellm_sent_it_before_is_the_same_request_and_its_answer_is_read_the_same(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch, model: str, again: int
+) -> None:
+    """But where litellm makes the prompt over, as for a model without a system message."""
+    litellm, made = client.library(), list[Any]()
+    asks = litellm.acompletion
+    monkeypatch.setattr(litellm, "acompletion", lambda **asked: made.append(asked) or asks(**asked))
+
+    async def both() -> None:
+        for seed, said in enumerate(UNLIKE):
+            wire.refusal = 200, said
+            judge = ENTRIES["vllm"].model_copy(update={"model": model, "params": {"seed": seed}})
+            roles: Any = [{"role": "system", "content": "Judge."}, {"role": "user", "content": f"wéich, {seed}?"}]
+            found = [await client.ask(judge, roles, {"type": "object"}, "json_schema") for _ in range(2)]
+            by_litellm, sent_again = (replace(one, seconds=0, error=(one.error or "")[:100]) for one in found)
+            assert sent_again == by_litellm
+            (place, heads, asked), last = wire.asked[-2:]
+            assert last == (place, {**heads, "Content-Length": last[1]["Content-Length"]}, asked)
+        await client.close()
+
+    asyncio.run(both())
+    assert len(wire.asked) == 2 * len(UNLIKE)
+    assert [one["seed"] for one in made].count(len(UNLIKE) - 1) == 2 - again, "of the plain answer"
 
 
 async def _asked(judge: JudgeDefinition) -> Any:

@@ -159,8 +159,8 @@ def figures(engine: Engine, admin: Principal, prepared_s: float) -> list[Figure]
 
 
 def main(arguments: Sequence[str]) -> int:
-    import sklearn.ensemble
     import sklearn.feature_extraction.text
+    import sklearn.linear_model
     import sklearn.model_selection
     import sklearn.svm  # noqa: F401  (a page's process has them)
 

@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
             low, high = (100 * end for end in one.interval)
             words = f"{layout}: named by {kind} [{low:.0f}, {high:.0f}] ({one.reader})"
             told.append(Figure(words, 100 * one.accuracy, "%"))
-            print(told[-1], ", ".join(one.top_features), flush=True)
+            print(told[-1], flush=True)
         for kind in ("formatting", "formatting_per_word"):
             points, (low, high) = gap(found[kind], found["words"], systems)
             most = MOST if (layout, kind) == ("plain", "formatting") else float("inf")

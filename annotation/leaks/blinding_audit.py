@@ -64,7 +64,6 @@ class Identification:
     recall: dict[str, float] = field(hash=False)  # system -> share of its reports that were named
     reader: str = ""  # the classifier that named most, one of `system_classifier.READERS`
     right_by_topic: dict[str, int] = field(default_factory=dict, hash=False)  # topic -> reports named right
-    top_features: tuple[str, ...] = ()  # the five that forests used most
     interval: tuple[float, float] = NO_INTERVAL  # of the accuracy, over topics
     recall_intervals: dict[str, tuple[float, float]] = field(default_factory=dict, hash=False)
 

@@ -6,6 +6,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import get_args
@@ -26,7 +27,7 @@ from annotation.citations import strip_citations
 from annotation.facts.study_facts import audit_facts
 from annotation.leaks.blinding_audit import find_residue
 from annotation.leaks.layout_counts import FORMATTING, PER_WORD, per_word
-from annotation.leaks.system_classifier import READERS, Recognition
+from annotation.leaks.system_classifier import CURVED, READERS, Recognition
 
 SAMPLE = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "wlc_sample"
 SYSTEMS = ("atlas", "borealis", "handbook")
@@ -35,9 +36,9 @@ WORDS = ("harbour", "silt", "tide", "quay", "crane", "pilot", "toll", "rope", "l
 
 
 @pytest.fixture(autouse=True)
-def _a_small_forest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What 100 trees can tell apart with each topic left out, 15 can by four folds: a planted style, and none."""
-    for name, value in (("TREES", 15), ("FOLDS", 0), ("FEWER_FOLDS", 4)):
+def _four_folds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What can be told apart with each topic left out can be by four folds: a planted style, and none."""
+    for name, value in (("FOLDS", 0), ("FEWER_FOLDS", 4)):
         monkeypatch.setattr(f"annotation.leaks.system_classifier.{name}", value)
 
 
@@ -74,7 +75,7 @@ def halves(right: Sequence[int], of: Sequence[int]) -> tuple[float, float]:
 
 @cache
 def styled() -> BlindingAudit:
-    """Of the planted styles, by the small forest of these tests."""
+    """Of the planted styles."""
     return audit_blinding(corpus(STYLES), seed=7, interval=halves)
 
 
@@ -127,8 +128,6 @@ def test_a_planted_style_is_recognised_by_reports_on_other_topics() -> None:
     shown = next(item for item in audit.identification if (item.text, item.features) == ("shown", "formatting"))
     assert set(shown.recall) == set(SYSTEMS)
     assert min(shown.recall.values()) >= 0.7
-    assert {"em_dashes", "bold", "curly_quotes"} & set(shown.top_features)
-    assert len(shown.top_features) == 5
     assert accuracy(audit, "shown", "length") < 0.7
     assert "label-blind, not style-blind" in audit.sentence
     assert f"{100 * accuracy(audit, 'shown'):.0f}\u00a0%" in audit.sentence
@@ -187,12 +186,29 @@ def test_each_kind_of_feature_is_told_by_the_reader_who_names_most(monkeypatch: 
     strongest = {one.features: one for one in Recognition(few, 7).of_texts() if one.text == "shown"}
     by_reader = {}
     for reader in READERS:
-        for name in ("READERS", "QUICKEST_FIRST"):
-            monkeypatch.setattr(f"annotation.leaks.system_classifier.{name}", (reader,))
+        monkeypatch.setattr("annotation.leaks.system_classifier.READERS", (reader,))
         by_reader[reader] = {one.features: one for one in Recognition(few, 7).of_texts() if one.text == "shown"}
     for kind, one in strongest.items():
         assert one.accuracy == max(found[kind].accuracy for found in by_reader.values())
         assert one.accuracy == by_reader[one.reader][kind].accuracy
+
+
+def test_what_only_two_signs_together_tell_is_found_and_shuffled_systems_are_not() -> None:
+    """One system has both signs or none, the other one of them: no weight of either sign tells them apart."""
+    reports = []
+    for number in range(24):
+        for system, has in (("atlas", (number % 2, number % 2)), ("borealis", (number % 2, 1 - number % 2))):
+            text = prose(f"{system} {number}") + " tide silt" * 9
+            for word, sign in zip(("tide", "silt"), ("**tide**", "— silt"), strict=True):
+                text = text.replace(word, sign) if has[word == "silt"] else text
+            reports.append(report(system, f"topic-{number}", text))
+    found = Recognition(reports, 7).of_texts()
+    shown = next(one for one in found if one.text == "shown")
+    assert shown.reader == CURVED
+    assert shown.accuracy >= 0.8
+    draw = random.Random(5)
+    shuffled = [replace(one, system=draw.choice(SYSTEMS)) for one in reports]
+    assert max(one.accuracy for one in Recognition(shuffled, 7).of_texts()) < 0.6
 
 
 def test_formatting_per_word_is_the_same_however_often_a_text_is_repeated() -> None:

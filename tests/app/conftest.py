@@ -35,12 +35,6 @@ def no_packages_are_searched_for_components() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(autouse=True)
-def small_forests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a classifier of reports finds with all its trees, tests/annotation shows."""
-    monkeypatch.setattr("annotation.leaks.system_classifier.TREES", 5)
-
-
 @pytest.fixture
 def engine_here(migrated_sqlite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     path = tmp_path / "calipers.db"

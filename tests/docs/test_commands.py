@@ -66,7 +66,6 @@ def at_the_fake(patch: pytest.MonkeyPatch, fake: Fake) -> None:
     patch.setenv("OPENAI_API_BASE", fake.base)
     patch.setenv("OPENAI_API_KEY", "none")
     calibrate_once(patch)
-    patch.setattr("annotation.leaks.system_classifier.TREES", 5)  # tests/annotation has all
 
 
 @pytest.mark.slow

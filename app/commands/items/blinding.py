@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 NO_CLAIM = "No claim: all labels were made elsewhere, and their files do not prove which text was read."
 SHOWN = 20
 SOON = 200  # reports; of more an audit takes so long that a decision does not wait for it
-READERS = {"random forest": "forest", "linear support vector machine": "SVM", "logistic regression": "logistic"}
+READERS = {
+    "linear support vector machine": "SVM", "logistic regression": "logistic",
+    "support vector machine with a Gaussian kernel": "Gaussian",
+}  # fmt: skip
 LAYOUTS = ("kept", "spacing", "canonical", "plain")
 
 

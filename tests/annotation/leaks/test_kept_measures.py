@@ -78,7 +78,6 @@ def test_what_a_page_left_out_is_measured_when_the_whole_is_asked_for(
 ) -> None:
     engine, admin, made = audited
     monkeypatch.setattr(blinding, "FEWEST_TOPICS", 1)
-    monkeypatch.setattr("annotation.leaks.system_classifier.TREES", 5)
     with reading(engine) as session:
         page = audit_study(session, admin, interval=whatever, whole=False)
     with transaction(engine) as session:

@@ -20,6 +20,7 @@ from annotation.judges.running.run import run_judges
 from app.command_line import main
 from app.commands.judges import workers
 from app.settings import database, settings
+from db import tables
 from db.connect import open_database, reading, transaction
 from db.judge_tables import JudgeRequest
 from tests.annotation.judges import conftest as provider
@@ -275,6 +276,9 @@ def test_a_waiting_worker_carries_out_what_the_app_asks_for(judging: Judging, mo
         said = judging("judge", "resume", "small", "--wait", exit_code=130)
         assert said.count("MY_JUDGE_KEY is not set") == 2, "told at its start and of its request; it stays up"
         assert "request 1: judge 'keyless': the environment variable NOT_SET" in said
+        assert {name: "is not set; export it" in why for name, why in not_run(judging).items()} == {
+            "keyless": True, "mini": True,
+        }  # fmt: skip
         judging.patch.setenv("MY_JUDGE_KEY", SENTINEL)
         with transaction(judging.engine) as session:
             request_run(session, eva, ["mini"])
@@ -282,8 +286,14 @@ def test_a_waiting_worker_carries_out_what_the_app_asks_for(judging: Judging, mo
     finally:
         signal.signal(signal.SIGTERM, usual)
     assert done(judging.engine)
+    assert [*not_run(judging)] == ["keyless"], "the other was asked for again, and had its key"
     (standing,) = json.loads(judging("judge", "status", "small", "--json"))
     assert (standing["judge"], standing["done"]) == ("mini", 12), "nothing is planned of who has no key"
+
+
+def not_run(judging: Judging) -> dict[str, str]:
+    with reading(judging.engine) as session:
+        return requests.not_run(session, session.get_one(tables.Study, judging.study))
 
 
 def done(engine: Engine) -> bool:

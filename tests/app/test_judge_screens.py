@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from annotation.facts.judge_facts import ImportedCost, imported_costs
 from annotation.judges.asking import client
+from annotation.judges.planning.requests import end_request, next_request
 from annotation.judges.reviewing.judge_standings import judge_runs
 from annotation.participation.standing import withdraw
 from annotation.people.principals import local_admin
@@ -171,6 +172,18 @@ def test_a_run_is_asked_for_only_after_its_cost_was_shown_and_no_model_library_i
     assert "asked for and not finished: mini" in shown(screen)
     assert "calipers judge resume disputed --judges judges.toml --wait" in shown(screen)
     assert [button.label for button in screen.button] == ["Pause mini"], "once is enough"
+    taken = next_request(engine_here, study, ["mini"])
+    assert taken is not None
+    end_request(engine_here, taken, {"mini": "judge 'mini': the environment variable A_KEY is not set; export it"})
+    drawn(screen.run())
+    assert (
+        "mini was asked for and not run: judge &#x27;mini&#x27;: the environment variable A_KEY is not set; "
+        in shown(screen)
+    )
+    drawn(screen.button(key="estimate").click().run())
+    drawn(screen.button(key="ask").click().run())
+    assert "A_KEY" not in shown(screen)
+    assert requested(engine_here) == [["mini"], ["mini"]]
     monkeypatch.setattr(leaving, "send_away", lambda *_: None)  # a button acts before its page looks who is there
     with transaction(engine_here) as session:
         withdraw(session, local_admin(session.get_one(Study, study)), "Eva")

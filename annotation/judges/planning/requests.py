@@ -1,7 +1,8 @@
 """Runs that somebody asks for in the app: what one would come to, and the rows that a worker carries out."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import Engine, func, orm, select, update
 
@@ -17,14 +18,20 @@ from db import connect, tables, types
 from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment, JudgeConfig, JudgeRequest
 
 DESCRIBED = "judges_described"  # the audit line that holds the judges of the app as TOML
+NOT_RUN = "judge_not_run"  # the one that says why a request could not be carried out
 
 
 @dataclass(frozen=True)
 class Requested:
-    """An open request. `judges` by name; none means every judge of the file."""
+    """An open request that a worker took. `judges` by name; none means every judge of the file.
+
+    `held`: those that somebody paused, which wait in a request of their own.
+    """
 
     id: int
     judges: tuple[str, ...]
+    started_at: datetime
+    held: tuple[str, ...] = ()
 
 
 def request_run(session: orm.Session, principal: Principal, judges: Sequence[str] = ()) -> int:
@@ -105,10 +112,10 @@ def described_judges(
 
 
 def next_request(engine: Engine, study_id: int, known: Collection[str]) -> Requested | None:
-    """The oldest open request whose judges are all `known` and none is paused, marked as started.
+    """The oldest open request whose judges are all `known` and not all paused, marked as started.
 
-    One that a dead worker had started, or that a pause ended, is open still. Two workers may carry out the same one:
-    planning twice adds nothing, and then they share its calls.
+    Those that are paused wait in a request of their own. One that a dead worker had started, or that a pause ended, is
+    open still. Two workers may carry out the same one: planning twice adds nothing, and then they share its calls.
     """
     with connect.transaction(engine) as session:
         rows = session.scalars(
@@ -117,22 +124,48 @@ def next_request(engine: Engine, study_id: int, known: Collection[str]) -> Reque
             .order_by(JudgeRequest.id)
         )
         paused = _paused(session, study_id)
-        row = next(
-            (row for row in rows if set(row.judges) <= set(known) and not paused & set(row.judges or paused)), None
-        )
+        row = next((row for row in rows if set(row.judges) <= set(known) and set(row.judges or known) - paused), None)
         if row is None:
             return None
+        named = row.judges or known
+        held = tuple(name for name in named if name in paused)
+        if held:
+            row.judges = [name for name in named if name not in paused]
+            session.add(
+                JudgeRequest(
+                    study_id=study_id, requested_by=row.requested_by, judges=list(held), created_at=row.created_at
+                )
+            )
         row.started_at = row.started_at or types.now()
-        return Requested(row.id, tuple(row.judges))
+        return Requested(row.id, tuple(row.judges), row.started_at, held)
 
 
-def end_request(engine: Engine, request_id: int) -> None:
-    """Mark a request as carried out, however its run ended; one whose judge was paused waits until it goes on."""
+def end_request(engine: Engine, request: Requested, why: Mapping[str, str] | None = None) -> None:
+    """Mark a request as carried out, however its run ended; judges of it that were paused wait until they go on.
+
+    Left open where it was taken up anew since. `why`: judge -> why it could not be run, which is kept with it.
+    """
     with connect.transaction(engine) as session:
-        row = session.get_one(JudgeRequest, request_id)
+        row = session.get_one(JudgeRequest, request.id)
+        if row.started_at != request.started_at or row.done_at is not None:
+            return
+        for judge, reason in (why or {}).items():
+            audit(session, row.study_id, None, NOT_RUN, request=row.id, judge=judge, why=reason)
         paused = _paused(session, row.study_id)
-        if row.started_at is not None and not paused & set(row.judges or paused):
-            row.done_at = row.done_at or types.now()
+        left = [name for name in row.judges or paused if name in paused]
+        if left:
+            row.judges, row.started_at = left, None
+        else:
+            row.done_at = types.now()
+
+
+def not_run(session: orm.Session, study: tables.Study) -> dict[str, str]:
+    """Judge -> why the last request for it could not be carried out; only those whose last one could not."""
+    asked = select(JudgeRequest.id, JudgeRequest.judges).where(JudgeRequest.study_id == study.id)
+    newest = {name: number for number, names in session.execute(asked.order_by(JudgeRequest.id)) for name in names}
+    mine = tables.Event.study_id == study.id, tables.Event.kind == "audit", tables.Event.what == NOT_RUN
+    kept = session.scalars(select(tables.Event.data).where(*mine).order_by(tables.Event.id))
+    return {data["judge"]: data["why"] for data in kept if newest.get(data["judge"]) == data["request"]}
 
 
 def planned_judges(

@@ -15,7 +15,7 @@ from annotation.errors import AnnotationError
 from app.commands import opening
 from app.commands.judges import align, drift, models, records, stress
 from app.commands.judges.records import BATCH, POLL_S, usd
-from app.commands.judges.workers import chosen_judges, live, result, with_keys
+from app.commands.judges.workers import chosen_judges, live, result, with_keys, without_keys
 from app.commands.printing import JSON, ONE, print_json, print_table
 from plain.counting import counted
 
@@ -215,7 +215,7 @@ def _carry_out_requests(
     from annotation.judges.planning.plan import plan_judges
     from annotation.judges.planning.requests import end_request, next_request, planned_judges
 
-    def work(chosen: Sequence[JudgeDefinition], request: int | None = None) -> None:
+    def work(chosen: Sequence[JudgeDefinition], request: int | None = None) -> dict[str, str]:
         try:
             able = with_keys(chosen)  # before calls are planned that nobody could make
             if request is not None:
@@ -223,9 +223,11 @@ def _carry_out_requests(
             _work(engine, study_id, able, limit, as_json, again)
         except AnnotationError as error:  # of these judges: the worker stays up for others
             typer.echo(error.text if request is None else f"request {request}: {error.text}", err=True)
+            return {definition.name: error.text for definition in chosen} | without_keys(chosen)
         except typer.Exit as ended:
             if ended.exit_code == 130:
                 raise
+        return without_keys(chosen)
 
     own = {definition.name: definition for definition in definitions}
     if planned := planned_judges(engine, study_id, tuple((described() | own).values())):
@@ -243,8 +245,9 @@ def _carry_out_requests(
                     work(planned_judges(engine, study_id, definitions))
                 look_at = time.monotonic() + POLL_S
             continue
-        work([known[name] for name in request.judges] or list(definitions), request.id)
-        end_request(engine, request.id)
+        for name in request.held:
+            typer.echo(f"request {request.id}: {name} is paused, and waits", err=True)
+        end_request(engine, request, work([known[name] for name in request.judges] or list(definitions), request.id))
 
 
 def check(study: str = ONE, judges: Path = JUDGES, judge: list[str] = ONLY, as_json: bool = JSON) -> None:
@@ -314,9 +317,7 @@ def retry(
     able = with_keys(definitions)  # before calls are planned that nobody could make
     for again in plan_again(engine, study_id, able, wanted):
         if not as_json:
-            hopeless = (
-                f"; {again.hopeless:,} left alone: too long, or about texts that changed" if again.hopeless else ""
-            )
+            hopeless = f"; {again.hopeless:,} left alone: too long, or about texts that changed" * bool(again.hopeless)
             typer.echo(f"{again.name}: {again.calls:,} calls are asked again{hopeless}")
     _work(engine, study_id, able, limit, as_json, _resume(study, judges))
     if len(able) < len(definitions):

@@ -281,18 +281,22 @@ def chosen_judges(
 
 def with_keys(definitions: Sequence[JudgeDefinition]) -> list[JudgeDefinition]:
     """The judges that can be asked from here; of others it is said why not. Raises AnnotationError where none can."""
+    refused = without_keys(definitions)
+    if refused and len(refused) == len(definitions):
+        raise AnnotationError("no_key", next(iter(refused.values())))
+    for why in refused.values():
+        typer.echo(f"left out: {why}", err=True)
+    return [definition for definition in definitions if definition.name not in refused]
+
+
+def without_keys(definitions: Sequence[JudgeDefinition]) -> dict[str, str]:
+    """Name -> which variable holds no key here, of the judges that need one."""
     from annotation.judges.asking.client import refuse_without_key
 
-    able: list[JudgeDefinition] = []
-    refused: list[AnnotationError] = []
+    refused = {}
     for definition in definitions:
         try:
             refuse_without_key(definition)
-            able.append(definition)
         except AnnotationError as error:
-            refused.append(error)
-    if refused and not able:
-        raise refused[0]
-    for why in refused:
-        typer.echo(f"left out: {why.text}", err=True)
-    return able
+            refused[definition.name] = error.text
+    return refused

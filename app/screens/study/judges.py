@@ -7,7 +7,7 @@ import streamlit as st
 from annotation.errors import AnnotationError
 from annotation.facts.judge_facts import ImportedCost, imported_costs
 from annotation.judges.money.accounts import PAUSED
-from annotation.judges.planning.requests import Forecast, can_be_asked, forecast, go_on, pause_judges, request_run
+from annotation.judges.planning import requests as asking
 from annotation.judges.reviewing import disagreements, inspecting, judge_standings
 from annotation.people.principals import Principal, study_for
 from app.results import computing, study_reports
@@ -101,8 +101,8 @@ def _pausing(whose: people.Whose, runs: judge_standings.JudgeRuns) -> None:
 
 
 PAUSE = {
-    False: ("Pause", pause_judges, "No worker takes another call; what is in flight is finished and kept."),
-    True: ("Go on with", go_on, "Asked for anew; a worker that waits takes it up."),
+    False: ("Pause", asking.pause_judges, "No worker takes another call; what is in flight is finished and kept."),
+    True: ("Go on with", asking.go_on, "Asked for anew; a worker that waits takes it up."),
 }
 ESTIMATED = "judge_estimated"
 STATES = {
@@ -117,11 +117,15 @@ STATES = {
 def ask(principal: Principal) -> None:
     """Estimate, then ask: a row that a worker on the command line carries out. Nothing is called from here."""
     with reading(database()) as session:
-        judges, study = can_be_asked(session, principal), study_for(session, principal, "evaluator")
+        judges, study = asking.can_be_asked(session, principal), study_for(session, principal, "evaluator")
         name, requests = study.name, judge_standings.asked_in_the_app(session, study)
+        why = asking.not_run(session, study)
     if not judges:
         return
-    st.html(f'<div class="c-page"><h2>{worded("Another run")}</h2></div>')
+    told = "{judge} was asked for and not run: {why}. Mended there, it can be asked for again."
+    lines = (worded(told, judge=escape(one), why=escape(said.rstrip("."))) for one, said in sorted(why.items()))
+    lost = "".join(f'<p class="c-red">{line}</p>' for line in lines)
+    st.html(f'<div class="c-page"><h2>{worded("Another run")}</h2>{lost}</div>')
     chosen, button = st.columns([2, 5], vertical_alignment="bottom")
     judge = chosen.selectbox(worded("Judge to run again"), judges, key="judge_to_run", on_change=_forget)
     if judge in requests:
@@ -141,7 +145,7 @@ def ask(principal: Principal) -> None:
 def _confirm(principal: Principal, judge: str) -> None:
     try:
         with st.spinner(worded("Counting what is missing…")):
-            expected = forecast(database(), principal, judge)
+            expected = asking.forecast(database(), principal, judge)
     except AnnotationError as error:
         st.html(f'<div class="c-page"><p class="c-red">{escape(error.text)}</p></div>')
         return
@@ -151,7 +155,7 @@ def _confirm(principal: Principal, judge: str) -> None:
         these = worded("this call") if calls == 1 else worded("these {calls:,} calls", calls=calls)
         if calls and st.button(worded("Ask for {these}", these=these), key="ask", type="primary"):
             with transaction(database()) as session:
-                request_run(session, principal, [judge])
+                asking.request_run(session, principal, [judge])
             _forget()
             st.rerun()
         if st.button(worded("Not now"), key="not_now"):
@@ -159,7 +163,7 @@ def _confirm(principal: Principal, judge: str) -> None:
             st.rerun()
 
 
-def forecast_sentence(expected: Forecast) -> str:
+def forecast_sentence(expected: asking.Forecast) -> str:
     """Say what a run would add, what that costs, and what the judge has cost and may cost."""
     money, calls = expected.estimate, expected.estimate.calls
     limit = (

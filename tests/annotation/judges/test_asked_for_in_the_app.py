@@ -45,16 +45,46 @@ def test_requests_are_carried_out_in_order_by_whoever_knows_their_judges(engine:
     assert first is not None
     assert (first.id, first.judges) == (mini, ("mini",)), "haiku is in somebody else's file"
     assert next_request(engine, study, ["mini"]) == first, "a worker that died had it: it is open still"
-    end_request(engine, first.id)
+    end_request(engine, first)
     second = next_request(engine, study, ["mini"])
     assert second is not None
     assert (second.id, second.judges) == (every, ())
-    end_request(engine, second.id)
+    end_request(engine, second)
     assert next_request(engine, study, ["mini"]) is None
     assert next_request(engine, study + 1, ["mini", "haiku"]) is None
     with reading(engine) as session:
         row = session.get_one(JudgeRequest, other)
         assert (row.started_at, row.done_at) == (None, None)
+
+
+def test_judges_of_one_request_go_on_while_another_of_it_is_paused(engine: Engine) -> None:
+    study = make_study(engine, 1)
+    plan_judges(engine, study, judges(STUB_JUDGE, STUB_JUDGE.replace("mini", "haiku")), describe=describe)
+    with transaction(engine) as session:
+        owner = a_person(session, study, "Olga", "admin")
+        asked_for.pause_judges(session, owner, ["mini"])
+    ask(engine, study, "mini", "haiku")
+    taken = next_request(engine, study, ["mini", "haiku"])
+    assert taken is not None
+    assert (taken.judges, taken.held) == (("haiku",), ("mini",))
+    with transaction(engine) as session:
+        asked_for.pause_judges(session, owner, ["haiku"])
+    end_request(engine, taken)
+    assert next_request(engine, study, ["mini", "haiku"]) is None
+    with transaction(engine) as session:
+        asked_for.go_on(session, owner, ["mini", "haiku"])
+    for name in ("haiku", "mini"):
+        taken = next_request(engine, study, ["mini", "haiku"])
+        assert taken is not None
+        assert (taken.judges, taken.held) == ((name,), ())
+        end_request(engine, taken, {name: "it has no key"} if name == "mini" else {})
+    assert next_request(engine, study, ["mini", "haiku"]) is None
+    with reading(engine) as session:
+        assert asked_for.not_run(session, session.get_one(Study, study)) == {"mini": "it has no key"}
+    again = ask(engine, study, "mini")
+    with reading(engine) as session:
+        assert asked_for.not_run(session, session.get_one(Study, study)) == {}, "it is asked for again"
+        assert session.get_one(JudgeRequest, again).done_at is None
 
 
 @pytest.mark.databases("sqlite")
@@ -126,7 +156,8 @@ def test_a_paused_run_loses_nothing_pays_nothing_twice_and_goes_on_where_it_was(
     with transaction(engine) as session:
         owner = a_person(session, study, "Olga", "admin")
     request = ask(engine, study, "mini")
-    assert next_request(engine, study, ["mini"]) is not None
+    taken = next_request(engine, study, ["mini"])
+    assert taken is not None
 
     def paused_at_the_fifth(text: str, number: int) -> str:
         if number == 5:
@@ -142,16 +173,18 @@ def test_a_paused_run_loses_nothing_pays_nothing_twice_and_goes_on_where_it_was(
     assert call_states(engine) == {"done": sent, "planned": 60 - sent}, "none is held, and each that was sent is kept"
     assert len(attempts(engine)) == sent
     assert account(engine).reserved == pytest.approx(0)
-    end_request(engine, request)
+    end_request(engine, taken)
     run_stub(engine, study, stub)
     assert len(stub.requests) == sent, "who starts a run does not end a pause"
     assert next_request(engine, study, ["mini"]) is None, "nor does a worker that waits"
     with transaction(engine) as session:
         asked_for.go_on(session, owner, ["mini"])
-    end_request(engine, request)  # by a worker that came to its end in this very moment
+    end_request(engine, taken)  # by a worker that came to its end in this very moment
     again = next_request(engine, study, ["mini"])
     assert again is not None
     assert again.id == request, "one request, which goes on"
+    end_request(engine, taken, {"mini": "no key"})  # the first worker once more, after another took it
+    assert next_request(engine, study, ["mini"]) == again
     run_stub(engine, study, stub)
     assert call_states(engine) == {"done": 60}
     assert len(attempts(engine)) == len(stub.requests) == 60

@@ -285,7 +285,9 @@ class Assignment(Record):
         Index("uq_assignments_pass", "item_id", "purpose", "rater_id", "pass_no", unique=True,
               sqlite_where=sql(one_of("status", LIVE)), postgresql_where=sql(one_of("status", LIVE))),
         Index("ix_assignments_rater_status", "rater_id", "status"),
-        Index("ix_assignments_study_status", "study_id", "status"),
+        # open slots in the order in which they are taken
+        Index("ix_assignments_study_status", "study_id", "status", "purpose", priority.desc(), "id", "item_id",
+              "reserved_for"),
         Index("ix_assignments_study_rater", "study_id", "rater_id", "purpose", "status", "item_id"),
         Index("ix_assignments_study_purpose", "study_id", "purpose", "source", "status", "item_id", "rater_id"),
     )  # fmt: skip

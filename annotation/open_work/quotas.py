@@ -22,6 +22,7 @@ BEGUN = tuple(status for status in ASSIGNMENT_STATUSES if status != "open")
 # persons x items. 60 people x 400 items are 24,000 and take 6 ms; this many 120 ms, and people wait for each other
 # meanwhile. Nobody's last slots are near in a study with more left to do than that.
 COMBINATIONS_MAX = 500_000
+EVERY = 2**31 - 1  # a limit that is none
 Reach = Callable[[int, int | None], bool]
 RATER: ColumnElement[int] = bindparam("rater")  # of statements that are built once
 QUOTAS = select(Enrollment.id).where(Enrollment.study_id == bindparam("study"), Enrollment.quota.is_not(None)).limit(1)
@@ -222,7 +223,8 @@ def may_be_shown(study: Study, protocol: Protocol) -> list[Any]:
 
 @lru_cache(maxsize=64)  # asked several times with every step, and dearer to build than to run
 def _may_be_shown(study_id: int, waits: bool) -> tuple[ColumnElement[bool], ...]:
-    flagged = select(Report.id).where(Report.study_id == study_id, FLAGGED)
+    # named once: Postgres reckons with reading it anew for every item, and would sort all slots instead
+    flagged = select(select(Report.id).where(Report.study_id == study_id, FLAGGED).cte("flagged").c.id)
     shown = (Item.report_a_id, Item.report_b_id, Item.reference_id) if waits else ()
     return (Item.excluded_at.is_(None), *(or_(report.is_(None), report.not_in(flagged)) for report in shown))
 

@@ -143,7 +143,8 @@ def _idle(study: Study) -> Select[Assignment]:
     return (
         select(Assignment)
         .where(
-            Assignment.study_id == study.id,
+            # the index's own rows name the few in work: SQLite would read all of a large study
+            Assignment.id.in_(select(AGAIN.id).where(AGAIN.study_id == study.id, AGAIN.status == "taken")),
             Assignment.status == "taken",
             Assignment.source == "app",
             or_(Assignment.purpose.in_(("label", "adjudicate")), Assignment.submitted_at.is_not(None)),

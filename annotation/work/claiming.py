@@ -20,7 +20,6 @@ from db.tables import REPORT_A, REPORT_B, Assignment, Item, Study
 from plain.hashes import identity_digest
 
 LOOKED_AT = 500  # open slots that are ranked, highest priority first
-EVERY = 2**31 - 1
 Place = tuple[int | None, int, int | None, int, int, int]
 
 
@@ -174,7 +173,7 @@ def _place(slot: tuple[Any, ...]) -> Place:
 
 def _candidates(session: orm.Session, study: Study, rater_id: int, within: quotas.Reach | None) -> Sequence[Row[Any]]:
     """The most urgent open slots this person may have; where quotas leave none of them, all that they leave."""
-    for most in (LOOKED_AT, EVERY):
+    for most in (LOOKED_AT, quotas.EVERY):
         slots = connect.rows_of(session, _wanted(study), {"rater": rater_id, "most": most})
         allowed = [slot for slot in slots if within is None or within(slot.item_id, slot.reserved_for)]
         if allowed or len(slots) < LOOKED_AT:

@@ -6,7 +6,7 @@ import hmac
 from collections import Counter
 from datetime import datetime
 
-from sqlalchemy import Select, func, orm, select
+from sqlalchemy import Select, bindparam, func, orm, select
 
 from annotation import adjudication, studies
 from annotation.items.twins import once_a_page
@@ -77,14 +77,17 @@ def _to_come(session: orm.Session, principal: principals.Principal, labels: int)
 def _slots(session: orm.Session, study: Study, rater_id: int) -> int:
     """How many more this person could take under their quota: items, or topics where each topic is seen once."""
     left = quotas.quota_left(session, study, rater_id)
-    still_open: int = connect.rows_of(session, _open_units(study), {"rater": rater_id})[0][0]
-    return still_open if left is None else min(left, still_open)
+    most = quotas.EVERY if left is None else left
+    still_open: int = connect.rows_of(session, _open_units(study), {"rater": rater_id, "most": most})[0][0]
+    return still_open
 
 
 @studies.built_once
 def _open_units(study: Study) -> Select[int]:
+    """How many there are, of which as many as `most` are looked for."""
     unit = Item.topic_id if studies.protocol_of(study).study.topic_once else Item.id
-    return quotas.open_to(study).order_by(None).with_only_columns(func.count(unit.distinct()))
+    units = quotas.open_to(study).order_by(None).with_only_columns(unit).distinct().limit(bindparam("most"))
+    return select(func.count()).select_from(units.subquery())
 
 
 LENGTH = 8  # of 32 letters and digits each

@@ -7,9 +7,9 @@ import threading
 from sqlalchemy import Engine, select, text
 
 from annotation.people.principals import Principal
-from annotation.work.claiming import take
-from db.connect import transaction
-from db.tables import Assignment
+from annotation.work.claiming import _wanted, take
+from db.connect import reading, transaction
+from db.tables import Assignment, Study
 from tests.plain_study import people_of, plain_study
 
 
@@ -46,3 +46,16 @@ def test_two_who_hand_in_the_open_slot_of_the_other_do_not_wait_for_each_other(e
     for one in threads:
         one.join()
     assert outcomes == [None, None]
+
+
+def test_open_slots_are_read_in_the_order_they_are_taken(engine: Engine) -> None:
+    """So that a hand-in reads as many of a large study as of a small one: none is sorted, and most are not read."""
+    if engine.dialect.name != "sqlite":
+        return  # a study as small as this one it sorts
+    study_id = plain_study(engine, 3, 2)
+    with reading(engine) as session:
+        wanted = _wanted(session.get_one(Study, study_id)).limit(5).params(rater=1)
+        made = wanted.compile(engine, compile_kwargs={"literal_binds": True})
+        told = session.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {made}").all()
+    in_order = "INDEX ix_assignments_study_status (study_id=? AND status=? AND purpose=?)"
+    assert [in_order in str(told), "TEMP B-TREE" in str(told)] == [True, False], told

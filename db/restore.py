@@ -12,8 +12,8 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Column, ColumnElement, Connection, Engine
 from sqlalchemy.exc import DataError, IntegrityError
 
-from db import backup, connect, errors, judge_tables, migrations, types
-from plain.hashes import file_sha256
+from db import backup, connect, errors, judge_tables, migrations, tables, types
+from plain.hashes import file_sha256, text_sha256
 
 
 def check_backup(file: Path, sha256: str, advance: backup.Advance) -> backup.Manifest:
@@ -79,6 +79,7 @@ def _load(source: Connection, target: Connection, made_at: datetime, advance: ba
         .values(lease_until=made_at)
     )
     set_sequences(target)
+    share_sources(target)
     target.exec_driver_sql("ANALYZE")  # or the planner takes a full table for an empty one until it is told
     return rows
 
@@ -130,6 +131,21 @@ def set_sequences(target: Connection) -> None:
     for table in backup.plain_tables("postgresql"):
         if "id" in table.c and (last := target.scalar(sa.select(sa.func.max(table.c.id)))):
             target.execute(sa.select(sa.func.setval(sa.func.pg_get_serial_sequence(table.name, "id"), last)))
+
+
+def share_sources(target: Connection) -> None:
+    """Passages that an older calipers kept with each probe go to `sources`, where their study has each once.
+
+    Only where no process of an older calipers works, which would show these probes without: in a new database.
+    """
+    item, source = tables.Item, tables.Source
+    for key, study in target.execute(sa.select(item.id, item.study_id).where(item.own_context > "")).all():
+        text = target.scalar(sa.select(item.own_context).where(item.id == key)) or ""
+        named = {"study_id": study, "sha256": text_sha256(text)}
+        known = target.scalar(sa.select(source.id).filter_by(**named))
+        if known is None:
+            known = target.scalar(sa.insert(source).values(text=text, **named).returning(source.id))
+        target.execute(sa.update(item).where(item.id == key).values(own_context=None, source_id=known))
 
 
 WHOLE_MAX = 2**31  # what a column holds on Postgres that is not a BigInteger

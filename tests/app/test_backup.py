@@ -44,12 +44,12 @@ from db.judge_tables import Judge, JudgeCall, JudgeConfig
 from db.kept_backups import kept_backups
 from db.people_tables import Rater, SignIn
 from db.restore import check_backup, restore_backup
-from db.tables import Assignment, Event, Label, Report, Study
+from db.tables import Assignment, Event, Item, Label, Report, Source, Study
 from db.types import now
 from tests.app.test_running_a_study import part
 from tests.conftest import new_postgres
 from tests.migrated import new_sqlite
-from tests.small_study import answer, answer_all, make_study
+from tests.small_study import PROBES, answer, answer_all, make_study
 
 KINDS = ("sqlite", "postgres")
 
@@ -207,6 +207,24 @@ def test_a_restored_study_goes_on(
         assert session.scalar(select(func.min(Label.id)).where(Label.id > labels)) == labels + 1
     with reading(again) as session:
         assert find_faults(session) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_restore_stores_passages_once_that_an_older_calipers_kept_with_each_probe(
+    engine: Engine, empty: Callable[[str], Engine], tmp_path: Path, kind: str
+) -> None:
+    study_id = make_study(engine, tmp_path / "reports", protocol=PROBES)
+    with transaction(engine) as session:
+        session.execute(sa.update(Item).values(source_id=None, own_context="Ein „Satz“.\n").where(Item.id > 2))
+        keep_plan_root(session, session.get_one(Study, study_id))
+        shown = session.scalars(select(Item.context).order_by(Item.id)).all()
+    back_up(engine, tmp_path / "b.calipers")
+    restore(again := empty(kind), tmp_path / "b.calipers")
+    with reading(again) as session:
+        assert session.scalars(select(Item.context).order_by(Item.id)).all() == shown
+        assert session.scalars(select(Item.own_context).distinct()).all() == [None]
+        assert len(session.scalars(select(Source.text)).all()) == 4, "three of before, and one that many items have"
+        assert find_faults(session) == [], "the plan's root is as it was"
 
 
 @pytest.mark.usefixtures("cookie")

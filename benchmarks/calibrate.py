@@ -2,7 +2,7 @@
 
 `python benchmarks/calibrate.py` writes the file of `large_labels.py` and reads it four ways, each in a process of its
 own: pandas' `read_csv` alone, `calipers doctor FILE`, `calipers calibrate FILE --out DIR`, and the same from Parquet;
-then a file of an ordinary study's size, without `--out`.
+then a file of an ordinary study's size, without `--out` and with it.
 Wall seconds, CPU seconds and peak memory of each; the ratio to `read_csv` holds on any machine. Exit 1 where a promise
 is broken. `--rows 200000` for a quick look, of which nothing is promised.
 """
@@ -27,7 +27,7 @@ from benchmarks.large_labels import ROWS, write_labels
 from benchmarks.promises import Figure, record
 
 MOST_SECONDS, MOST_MB = 60, 2_048
-STUDY_MB = 250  # what the answer about 8,190 questions, each with ten labels, may hold
+STUDY_MB, PACK_MB = 250, 320  # what the answer about 8,190 questions, each with ten labels, may hold, and with files
 BARE = "pandas.read_csv"
 MEASURED = """
 import resource, sys
@@ -79,11 +79,14 @@ def main() -> int:
             record(figures)
             broken |= not all(figure.kept for figure in figures)
         write_study(labels)
-        megabytes = measure("calibrate", str(labels), folder=folder)[2]
-        held = Figure("calibrate: peak memory at 8,190 x 10 labels", megabytes, "MB", high=STUDY_MB)
-        print(held, flush=True)
-        record([held])
-        broken |= not held.kept
+        for words, most in (((), STUDY_MB), (("--out", str(folder / "report")), PACK_MB)):
+            megabytes = measure("calibrate", str(labels), *words, folder=folder)[2]
+            held = Figure(
+                f"calibrate{' --out' * bool(words)}: peak memory at 8,190 x 10 labels", megabytes, "MB", high=most
+            )
+            print(held, flush=True)
+            record([held])
+            broken |= not held.kept
     print("a promise is broken" if broken else "every promise is kept", file=sys.stderr)
     return int(broken)
 

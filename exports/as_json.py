@@ -1,5 +1,6 @@
 """Tables and whole reports as JSON: every digit, nan as null, the same bytes for the same numbers."""
 
+import io
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -181,7 +182,9 @@ def _cell(cell: cells.Cell) -> Any:
 
 
 def _dump(value: Any) -> str:
-    return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+    out = io.StringIO()  # piece by piece: all pieces of a long report at once are 40 MB
+    json.dump(_finite(value), out, ensure_ascii=False, allow_nan=False, indent=2)
+    return out.getvalue() + "\n"
 
 
 def _finite(value: Any) -> Any:

@@ -75,7 +75,7 @@ class Figure:
         """A pack and its page both need it."""
         return self.saved("svg")
 
-    @property
+    @cached_property
     def caution(self) -> str:
         """What is not drawn as it is written, for want of a font, and what to do; empty where all is."""
         from matplotlib.text import Text

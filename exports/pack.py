@@ -1,5 +1,6 @@
 """The paper pack: everything a paper takes from one report, as files by name."""
 
+import gc
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -111,15 +112,21 @@ def pack(
     files = {name: text.encode() for name, text in texts_of(tables, report, facts).items()}
     shown: list[Figure] = []
     drawn = [(draw, width) for draw in FIGURES.values() for width in (theme.FULL_PAGE, theme.ONE_COLUMN)]
-    for done, (draw, width) in enumerate(drawn):
-        advance(done, len(drawn))
-        figure: Figure | None = draw(report, width)
-        if figure is not None:
-            name = figure.name if width == theme.FULL_PAGE else f"{figure.name}_column"
-            files |= {f"{name}.{form}": as_bytes(figure, form) for form in FIGURE_FORMATS}
-            shown += [figure] * (width == theme.FULL_PAGE)
-            if width == theme.FULL_PAGE and figure.caution:
-                log.warning("figure %s: %s", figure.name, figure.caution)
+    gc.freeze()  # what was there before need not be looked through for what a figure leaves
+    try:
+        for done, (draw, width) in enumerate(drawn):
+            advance(done, len(drawn))
+            figure: Figure | None = draw(report, width)
+            if figure is not None:
+                name = figure.name if width == theme.FULL_PAGE else f"{figure.name}_column"
+                files |= {f"{name}.{form}": as_bytes(figure, form) for form in FIGURE_FORMATS}
+                shown += [figure] * (width == theme.FULL_PAGE)
+                if width == theme.FULL_PAGE and figure.caution:
+                    log.warning("figure %s: %s", figure.name, figure.caution)
+                figure.canvas.clear()  # its bytes and its caution are kept
+                gc.collect()
+    finally:
+        gc.unfreeze()
     files |= {"captions.md": captions(shown).encode(), "figures.tex": figures_tex(shown).encode()}
     methods, title = methods_paragraph(report, facts).markdown, (facts.title if facts else "") or ""
     files["index.md"] = index.index_md(index.index_of(tables, shown)).encode()

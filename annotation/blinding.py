@@ -18,10 +18,11 @@ from annotation.leaks.blinding_audit import (
     RemovedShare,
     Residue,
     Sign,
-    claim,
     find_gaps,
     find_residue,
+    hidden_of,
     read_by_raters,
+    refusal,
     removed_shares,
 )
 from annotation.leaks.layout_counts import FORMATTING, formatting_counts
@@ -46,8 +47,6 @@ __all__ = [
     "find_self_identification",
     "formatting_counts",
 ]
-
-FEWEST_SYSTEMS, FEWEST_TOPICS = 2, 5
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ def audit_blinding(
     topics = {report.topic for report in ready}
     counted = Counter((hit.system, hit.kind) for hit in measured.residue)
     chance = max(by_system.values()) / len(ready) if ready else math.nan
-    refused = _refusal(len(by_system), len(topics))
+    refused = refusal(len(by_system), len(topics))
     return BlindingAudit(
         reports=len(ready),
         systems=len(by_system),
@@ -90,7 +89,7 @@ def audit_blinding(
         refused=refused,
         gaps=find_gaps(reports),
         undecided=sum(report.unresolved_flags for report in read_by_raters(ready)),
-        sentence=claim(measured.identification, chance, len(topics), refused, ready, measured.residue),
+        hidden=hidden_of(ready, measured.residue),
         seed=seed,
         is_whole=measured.is_whole,
     )
@@ -114,7 +113,7 @@ def measure(
     `begun`: what was measured of the same texts without these, and is not measured again.
     """
     residue = begun.residue if begun else tuple(hit for one in ready for hit in _residue(one))
-    if _refusal(len({report.system for report in ready}), len({report.topic for report in ready})):
+    if refusal(len({report.system for report in ready}), len({report.topic for report in ready})):
         return Measured(residue, (), (), is_whole=True)
     found = Recognition(ready, seed, interval)
     layouts, signs = (found.of_layouts(), found.giveaways()) if whole else ((), ())
@@ -123,11 +122,3 @@ def measure(
 
 def _residue(report: AuditedReport) -> tuple[Residue, ...]:
     return find_residue(report.shown, report.key, report.system)
-
-
-def _refusal(systems: int, topics: int) -> str:
-    if systems < FEWEST_SYSTEMS:
-        return f"too few systems: {systems}, at least {FEWEST_SYSTEMS} are needed"
-    if topics < FEWEST_TOPICS:
-        return f"too few topics: {topics}, at least {FEWEST_TOPICS} are needed"
-    return ""

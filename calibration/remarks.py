@@ -155,8 +155,12 @@ class Remark:
 
 def words_of(remark: Remark) -> str:
     """What a remark says, without its code and without the word that no interval is there."""
-    if remark.words or remark.kind in (Kind.CODE, Kind.BARE):
-        return remark.words or str(remark.reason) * (remark.kind == Kind.CODE)
+    if remark.words:
+        parts = (worded(part) for part in remark.words.split("; "))
+        told = worded("; ").join(parts)
+        return told.format(**dict(remark.facts)) if remark.facts else told
+    if remark.kind in (Kind.CODE, Kind.BARE):
+        return str(remark.reason) * (remark.kind == Kind.CODE)
     usual = NO_INTERVAL if remark.kind == Kind.NO_INTERVAL else WORDS
     return worded(usual.get(remark.reason, "")).format(**dict(remark.facts))
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from calibration.choosing.choice import Candidate, Choice
 from calibration.choosing.panel_sensitivity import Headlines, PanelSensitivity
 from calibration.comparing.alternative_annotator import AltTest
+from calibration.delegating import alone
 from calibration.delegating.cascade import Cascade, CascadeWithPerson
 from calibration.inference.compare import JudgePair
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate, ReportWarning
@@ -93,7 +94,7 @@ def data_of(report: CalibrationReport) -> dict[str, Any]:
         "judge_pairs": _all(report.judge_pairs, _pair),
         "category_effects": plain(report.category_effects),
         "confidence": _all(report.confidence or None, plain),
-        "alone": _all(report.alone, plain),
+        "alone": _all(report.alone, _alone),
         "alt_tests": _all(report.alt_tests, _tested),
         "aggregates": _all(report.aggregates or None, _aggregated),
         "rated_together": list(report.rated_together) or None,
@@ -106,6 +107,12 @@ def data_of(report: CalibrationReport) -> dict[str, Any]:
 
 def _all(records: Sequence[Record] | None, form: Callable[[Record], Any]) -> list[Any] | None:
     return None if records is None else [form(record) for record in records]
+
+
+def _alone(one: alone.Alone) -> dict[str, Any]:
+    """Why nothing is decided as its sentence, not as what that is made of."""
+    made = {name: one.reason if name == "says" else value for name, value in plain(one).items() if name != "facts"}
+    return {"reason" if name == "says" else name: value for name, value in made.items()}
 
 
 def _ranking(ranking: placing.Ranking) -> dict[str, Any]:

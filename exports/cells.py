@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable
 
 from calibration.results import Estimate
+from plain.wording import worded
 
 
 class Probability(float):
@@ -69,5 +70,5 @@ def number(value: float, digits: int) -> str:
 def spread(counts: Iterable[int]) -> str:
     """`48`, or `12 to 1,048` where they differ. `counts`: one at least."""
     found = {*counts}
-    low, high = min(found), max(found)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    low, high = f"{min(found):,}", f"{max(found):,}"
+    return low if low == high else worded("{low} to {high}", low=low, high=high)

@@ -36,6 +36,7 @@ from db.tables import (
     System,
     Topic,
 )
+from plain.wording import speaking
 
 AUDITED = "blinding_audit"
 
@@ -81,7 +82,8 @@ def audit_facts(made: BlindingAudit) -> dict[str, Any]:
     residue = sum(sum(kinds.values()) for kinds in made.residue_counts.values())
     counted = {"reports": made.reports, "systems": made.systems, "topics": made.topics, "residue": residue}
     measured = {"chance": made.chance, **named} if named else {}
-    claimed = "" if made.undecided else made.sentence
+    with speaking():  # kept, and printed in a paper
+        claimed = "" if made.undecided else made.sentence
     return {**counted, **measured, "refused": made.refused, "sentence": claimed}
 
 

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 
 from annotation.source_lists.reference_headings import announces_sources
 from annotation.texts.spans import WorkingCopy, code_zones, math_zones
+from plain.wording import several, worded, worded_of
 
 FURTHEST = 5  # median absolute deviations from a system's median share
 LEAST = 0.01  # of the characters: where all shares are alike the deviation is 0 and a comma would stand out
+FEWEST_SYSTEMS, FEWEST_TOPICS = 2, 5
 MOST_UNEQUAL = 4.0  # the longer report of a pair over the shorter
 TEXTS = ("original", "stripped", "shown")
 NO_INTERVAL = (math.nan, math.nan)
@@ -105,6 +107,18 @@ class Residue:
 
 
 @dataclass(frozen=True)
+class Hidden:
+    """What the claim of the reports that raters read is qualified by: counts by kind, and reports."""
+
+    kept: dict[str, int] = field(hash=False)  # flagged words that stayed, as content
+    masked: dict[str, int] = field(hash=False)
+    traces: dict[str, int] = field(hash=False)  # residue of reports whose citations were stripped
+    cited: int  # reports in which marks and lists stand, of `read`
+    read: int
+    is_all_stripped: bool  # of all reports, read or not
+
+
+@dataclass(frozen=True)
 class BlindingAudit:
     """Everything that `calipers audit` prints. It measures leakage; it does not gate."""
 
@@ -120,10 +134,18 @@ class BlindingAudit:
     refused: str  # why identification was not computed, or empty
     gaps: Gaps
     undecided: int  # passages of reports in planned items, of all while none is planned
-    sentence: str  # what a paper may claim, with the figures found; while passages are undecided that it may not yet
+    hidden: Hidden
     seed: int
     is_whole: bool = True  # what each layout would leave, and what gives each system away, were measured
     texts_sha256: str = ""  # of the texts and what they were measured with; the same for the same figures
+
+    @property
+    def sentence(self) -> str:
+        """What a paper may claim, with the figures found: label-blind, not style-blind, and by how much.
+
+        While passages are undecided, that it may not yet. In the language that is set.
+        """
+        return _claim(self)
 
 
 def removed_shares(reports: Iterable[AuditedReport]) -> tuple[RemovedShare, ...]:
@@ -193,47 +215,60 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f}\u00a0%"
 
 
-_INTERVALS = "brackets: 95\u00a0% intervals over topics; "
-
-
-def claim(
-    found: Sequence[Identification],
-    chance: float,
-    topics: int,
-    refused: str,
-    reports: Sequence[AuditedReport],
-    residue: Sequence[Residue],
-) -> str:
-    """The sentence a methods section may carry: label-blind, not style-blind, and by how much.
-
-    What the owner of the study kept or masked in the planned ones of `reports`, in all while none is planned, and what
-    stripping left there, qualify it. With passages of theirs undecided it cannot be true yet, and what is returned says
-    so instead.
-    """
-    systems = len({report.system for report in reports})
+def hidden_of(reports: Sequence[AuditedReport], residue: Sequence[Residue]) -> Hidden:
+    """Of the planned ones of `reports`, of all while none is planned."""
     read = read_by_raters(reports)
-    if undecided := sum(report.unresolved_flags for report in read):
-        waits = (
-            "1 passage that may name a report's maker waits"
-            if undecided == 1
-            else (f"{undecided:,} passages that may name a report's maker wait")
+    kept, masked = Counter[str](), Counter[str]()
+    for report in read:
+        kept.update(report.kept)
+        masked.update(report.masked)
+    stripped = {report.key for report in read if not report.has_citations}
+    traces = Counter(hit.kind.replace("_", " ") for hit in residue if hit.report in stripped)
+    cited = sum(report.has_citations for report in read)
+    return Hidden(kept, masked, traces, cited, len(read), not any(report.has_citations for report in reports))
+
+
+def refusal(systems: int, topics: int) -> str:
+    """Why classifiers are not asked, "" where they are."""
+    if systems < FEWEST_SYSTEMS:
+        return worded(
+            "too few systems: {systems}, at least {fewest} are needed", systems=systems, fewest=FEWEST_SYSTEMS
         )
-        return f"Not blind yet: {waits} for a decision. What a paper may claim stands here once all are decided."
-    opening = f"Reports were label-blind, not style-blind: raters saw {_hidden(read, residue)} length and style remain"
-    if refused:
-        return f"{opening}; how far they give a system away was not measured ({refused})."
-    share = {(item.text, item.features): _share(item) for item in found}
-    told = _INTERVALS if "[" in share["shown", "formatting"] else ""
-    before = f"{share['original', 'formatting']} in the original"
-    if not any(report.has_citations for report in reports):
-        before += f" and {share['stripped', 'formatting']} with citations removed"
-    return (
-        f"{opening}: over {systems} systems and {topics} topics, the best of three standard classifiers names the "
-        f"system of the text as shown from its formatting in {share['shown', 'formatting']} of cases (without length "
-        f"in {share['shown', 'formatting_per_word']}), from its words in {share['shown', 'words']}, from both in "
-        f"{share['shown', 'all']} and from its length alone in {share['shown', 'length']} (chance {percent(chance)}; "
-        f"{told}from formatting, {before})."
+    if topics < FEWEST_TOPICS:
+        return worded("too few topics: {topics}, at least {fewest} are needed", topics=topics, fewest=FEWEST_TOPICS)
+    return ""
+
+
+def _claim(audited: BlindingAudit) -> str:
+    if audited.undecided:
+        return worded_of(
+            audited.undecided,
+            "Not blind yet: 1 passage that may name a report's maker waits for a decision. What a paper may claim "
+            "stands here once all are decided.",
+            "Not blind yet: {n:,} passages that may name a report's maker wait for a decision. What a paper may claim "
+            "stands here once all are decided.",
+        )
+    hidden = _hidden(audited.hidden)
+    opening = worded(
+        "Reports were label-blind, not style-blind: raters saw {hidden} length and style remain", hidden=hidden
     )
+    if audited.refused:
+        refused = "{opening}; how far they give a system away was not measured ({why})."
+        return worded(refused, opening=opening, why=refusal(audited.systems, audited.topics))
+    share = {(item.text, item.features): _share(item) for item in audited.identification}
+    before = worded("{share} in the original", share=share["original", "formatting"])
+    if audited.hidden.is_all_stripped:
+        before += worded(" and {share} with citations removed", share=share["stripped", "formatting"])
+    return worded(
+        "{opening}: over {systems} systems and {topics} topics, the best of three standard classifiers names the "
+        "system of the text as shown from its formatting in {formatting} of cases (without length in {per_word}), "
+        "from its words in {words}, from both in {both} and from its length alone in {length} (chance {chance}; "
+        "{told}from formatting, {before}).",
+        opening=opening, systems=audited.systems, topics=audited.topics, formatting=share["shown", "formatting"],
+        per_word=share["shown", "formatting_per_word"], words=share["shown", "words"], both=share["shown", "all"],
+        length=share["shown", "length"], chance=percent(audited.chance), before=before,
+        told=worded("brackets: 95\u00a0% intervals over topics; ") * ("[" in share["shown", "formatting"]),
+    )  # fmt: skip
 
 
 def _share(found: Identification) -> str:
@@ -243,32 +278,30 @@ def _share(found: Identification) -> str:
     return percent(found.accuracy) + told
 
 
-def _hidden(reports: Sequence[AuditedReport], residue: Sequence[Residue]) -> str:
+def _hidden(found: Hidden) -> str:
     """What raters did not see, but for what is in the shown texts by the owner's decision, or was not found."""
-    left = sum(report.has_citations for report in reports)
-    nothing = "no system names or traces of origin" if left else "no system names, citations or traces of origin"
-    kept, masked = Counter[str](), Counter[str]()
-    for report in reports:
-        kept.update(report.kept)
-        masked.update(report.masked)
-    told = [f"but for {_kinds(kept, 'passage')} kept as content by decision"] if kept else []
-    told += [f"{_kinds(masked, 'name')} shown as [system]"] if masked else []
-    stripped = {report.key for report in reports if not report.has_citations}
-    traces = Counter(hit.kind.replace("_", " ") for hit in residue if hit.report in stripped)
-    told += [f"but for {_kinds(traces, 'place')} that may be traces of citations or origin"] if traces else []
-    hidden = f"{nothing}, {', '.join(told)}; but" if told else f"{nothing}, but"
-    if not left:
+    nothing = "no system names or traces of origin" if found.cited else "no system names, citations or traces of origin"
+    told = [worded(nothing)]
+    if found.kept:
+        told.append(worded("but for {passages} kept as content by decision", passages=_kinds(found.kept, "passage")))
+    if found.masked:
+        told.append(worded("{names} shown as [system]", names=_kinds(found.masked, "name")))
+    if found.traces:
+        traces = _kinds(found.traces, "place")
+        told.append(worded("but for {places} that may be traces of citations or origin", places=traces))
+    hidden = worded("{nothing}; but" if len(told) > 1 else "{nothing}, but", nothing=worded(", ").join(told))
+    if not found.cited:
         return hidden
-    return f"{hidden} citations{'' if left == len(reports) else f' (in {left:,} of {len(reports):,} reports)'},"
+    some = worded(" (in {cited:,} of {read:,} reports)", cited=found.cited, read=found.read)
+    return worded("{hidden} citations{some},", hidden=hidden, some=some if found.cited < found.read else "")
 
 
-def _kinds(counted: Counter[str], noun: str) -> str:
+def _kinds(counts: dict[str, int], noun: str) -> str:
     """`3 passages (search 2, product 1)`"""
-    total = counted.total()
-    named = ", ".join(
-        f"{kind} {count:,}" for kind, count in sorted(counted.items(), key=lambda entry: (-entry[1], entry[0]))
+    named = worded(", ").join(
+        f"{worded(kind)} {count:,}" for kind, count in sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
     )
-    return f"{total:,} {noun}{'' if total == 1 else 's'} ({named})"
+    return worded("{number} ({named})", number=several(sum(counts.values()), noun), named=named)
 
 
 _CONTEXT = 40  # characters around a hit, half of them before it

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from annotation.people.links import KEY
 from annotation.people.principals import Principal, study_for
 from db import people_tables, tables
+from plain.wording import worded
 
 WORK = ("take", "submit", "reopen", "give_back", "handed_in_again", "adjudicate")  # raters' own; labels stand in some
 OURSELVES = "calipers"  # the command line, or what follows from an act by itself
@@ -45,18 +46,18 @@ def list_acts(session: Session, principal: Principal, most: int | None = None) -
 
 def in_words(data: dict[str, Any]) -> str:
     """`new 4, layout folder`; what is long is cut, and what is nothing left out."""
-    told = ((name.replace("_", " "), _value(value)) for name, value in data.items())
-    return ", ".join(f"{name} {value}" for name, value in told if value)
+    told = ((worded(name.replace("_", " ")), _value(value)) for name, value in data.items())
+    return worded(", ").join(f"{name} {value}" for name, value in told if value)
 
 
 def _value(value: Any) -> str:
     if value is None or value in ("", [], {}):
         return ""
-    text = "yes" if value is True else "no" if value is False else str(value)
+    text = worded("yes" if value is True else "no" if value is False else str(value))
     if isinstance(value, float):
         text = f"{value:.4g}"
     elif isinstance(value, dict):
         text = f"({in_words(value)})"
     elif isinstance(value, list):
-        text = "; ".join(map(_value, value))
+        text = worded("; ").join(map(_value, value))
     return text if len(text) <= FACT_MAX else f"{text[: FACT_MAX - 1]}…"

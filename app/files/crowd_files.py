@@ -16,8 +16,8 @@ from annotation.files.rows import read_csv
 from annotation.participation.settling import Settlement, Submission
 from annotation.people.platforms import WAITING, platform_named
 from app.files.people_files import rows_csv, write_new
-from plain.counting import counted
 from plain.hashes import text_sha256
+from plain.wording import several, worded, worded_of
 
 STATUS = ("status", "assignmentstatus", "submissionstatus")
 MTURK = "mturk"
@@ -62,11 +62,14 @@ def _cell(row: Mapping[str, str], head: str) -> str:
 
 def told(found: Settlement, submissions: int) -> str:
     """One sentence: how many of so many submissions are to be approved, what is owed, whom to look at."""
-    bonuses = f"{'bonus' if len(found.bonus) == 1 else 'bonuses'} of {found.currency} {found.owed:.2f} in all"
-    return (
-        f"{len(found.approve)} of {counted(submissions, 'submission')} to approve, {len(found.bonus)} {bonuses}, "
-        f"{len(found.look)} to look at"
-    )
+    bonus = worded_of(
+        len(found.bonus), "{n} bonus of {currency} {owed:.2f} in all", "{n} bonuses of {currency} {owed:.2f} in all",
+        currency=found.currency, owed=found.owed,
+    )  # fmt: skip
+    return worded(
+        "{approve} of {submissions} to approve, {bonus}, {look} to look at",
+        approve=len(found.approve), submissions=several(submissions, "submission"), bonus=bonus, look=len(found.look),
+    )  # fmt: skip
 
 
 def settlement_lines(found: Settlement) -> list[tuple[str, str, str, str]]:

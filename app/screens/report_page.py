@@ -122,13 +122,21 @@ def making_html(report: CalibrationReport) -> str:
     settings = asdict(report.settings)
     facts = {name: settings[name] for name in SETTINGS} | data_of(report)
     told = ((name, in_one_line(value)) for name, value in facts.items())
-    rows = "".join(f"<dt>{escape(name.replace('_', ' '))}</dt><dd>{escape(text)}</dd>" for name, text in told if text)
+    rows = "".join(
+        f"<dt>{escape(worded(name.replace('_', ' ')))}</dt><dd>{_as_code(name, escape(text))}</dd>"
+        for name, text in told if text
+    )  # fmt: skip
     return (
         f'<details class="c-fold"><summary>{worded("How this was computed")}</summary><dl>'
         f'{rows}</dl><p class="c-soft">'
         + worded("Everything else is in calibration-report.json of the paper pack.")
         + "</p></details>"
     )
+
+
+def _as_code(name: str, text: str) -> str:
+    """What a setting or a kind is called in the protocol stays as it is written there."""
+    return f"<code>{text}</code>" if name in (*SETTINGS, "cluster", "criteria", "is_simulated") else text
 
 
 def in_one_line(value: object) -> str:

@@ -18,7 +18,7 @@ from calibration.arithmetic.closed_forms import Array
 from calibration.arithmetic.columns import SWAP, Codes, best_constant, best_constant_by_group, tally, without_ties
 from calibration.estimates import Estimate
 from calibration.inference.bootstrap import resample
-from calibration.remarks import Reason, no_interval, undefined
+from calibration.remarks import Reason, Remark, no_interval, undefined
 from calibration.settings import CalibrationSettings
 from calibration.study.answering import coverage
 from calibration.study.bounding import FEW_CLUSTERS, Group, Pair, drawn, linearised, made, share, unclustered
@@ -242,9 +242,10 @@ def shares_of_single_raters(
         decisive = without_ties(table)
         left = Pair(pair.rater, pair.reference, pair.group, decisive.sum(axis=(-2, -1)), pair.weights)
         whole = float(pair.sizes.sum())
-        kept = f"kept {100 * left.sizes.sum() / whole:.1f} % ({left.n} of {pair.n})" if whole else "kept none"
-        note = f"rows with a tie on either side dropped; {kept}"
-        yield share("percent_agreement_exclude_ties", left, closed_forms.diagonal(decisive), settings, note)
+        part = {"share": 100 * float(left.sizes.sum()) / whole, "left": left.n, "all": pair.n} if whole else {}
+        words = "kept {share:.1f} % ({left} of {all})" if whole else "kept none"
+        said = "rows with a tie on either side dropped", Remark(Reason.MEASURED, facts=tuple(part.items()), words=words)
+        yield share("percent_agreement_exclude_ties", left, closed_forms.diagonal(decisive), settings, said)
 
 
 def by_system_tables(study: Study, group: Group, scale: Scale, found: Sequence[Comparison]) -> BySystem | None:

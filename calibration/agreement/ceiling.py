@@ -192,9 +192,11 @@ def partial_credit_draws(
 
 
 def _said(scale: Scale, rows: left_out.LeftOutScores, settings: CalibrationSettings) -> tuple[Remark, ...]:
-    rule = "the mean over the other annotators" if settings.references == "others_each" else "their majority"
+    rule = "reference: their majority"
+    if settings.references == "others_each":
+        rule = "reference: the mean over the other annotators"
     kept = f"kept {len(rows.human)} of {len(rows.human) + rows.dropped} labels" if rows.dropped else ""
-    return remarks_of(f"reference: {rule}", left_out.TIE_RULE[left_out.ties_rule(scale, settings)], kept, FIXED_PANEL)
+    return remarks_of(rule, left_out.TIE_RULE[left_out.ties_rule(scale, settings)], kept, FIXED_PANEL)
 
 
 FEWEST = 3  # annotators: the spread between two has one degree of freedom

@@ -9,7 +9,7 @@ foremost.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ from calibration.people.annotator_signals import Asked, adjusted, paired_signal
 from calibration.settings import CalibrationSettings
 from calibration.study.bounding import WHOLE, Pair, share
 from calibration.study.joining import Study, study_of
+from calibration.warning_words import told
 
 Kind = Literal["person", "unstable", "order", "length", "ambiguous", "criterion", "other"]
 # what can be mended in the judge comes first: one that contradicts itself where people differ too is asked again first
@@ -65,8 +66,14 @@ class DisagreementKinds:
     topics: int
     kinds: tuple[DisagreementKind, ...]
     foremost: Kind | Literal[""]
-    reason: str
+    says: str
+    facts: Mapping[str, Any]  # of what it says
     by_question: pd.DataFrame
+
+    @property
+    def reason(self) -> str:
+        """Why no kind is called foremost, in the language that is set; "" where one is."""
+        return told(self.says, self.facts)
 
 
 def disagreement_kinds(
@@ -96,10 +103,10 @@ def disagreement_kinds(
         )
         for name, mask in masks.items()
     )  # fmt: skip
-    foremost, reason = _foremost(kinds, masks, code, topics, settings)
+    foremost, says, facts = _foremost(kinds, masks, code, topics, settings)
     return DisagreementKinds(
         judge=judge, compared=len(rows), unlike=int(rows["unlike"].sum()), topics=topics,
-        kinds=kinds, foremost=foremost, reason=reason, by_question=_by_question(rows, kind),
+        kinds=kinds, foremost=foremost, says=says, facts=facts, by_question=_by_question(rows, kind),
     )  # fmt: skip
 
 
@@ -119,7 +126,7 @@ class _Seen:
         if most < 2:
             unseen["ambiguous"] = "no question has answers of two annotators"
         if most < PEOPLE_NEEDED:
-            unseen["person"] = f"no question has answers of {PEOPLE_NEEDED} annotators"
+            unseen["person"] = "no question has answers of 3 annotators"
         if (calls := rows.groupby("unit")["call"].nunique().max() if len(rows) else 0) < 2:
             unseen["unstable"] = "the judge answered each question once: run it in both orders, or with repeats = 2"
         order, length = position_bias(study, judge, settings), length_bias(study, judge, settings=settings)
@@ -229,20 +236,22 @@ def _foremost(
     code: npt.NDArray[np.intp],
     topics: int,
     settings: CalibrationSettings,
-) -> tuple[Kind | Literal[""], str]:
+) -> tuple[Kind | Literal[""], str, Mapping[str, Any]]:
     if not any(mask.any() for mask in masks.values()):
-        return "", "no answers differ"
+        return "", "no answers differ", {}
     if topics < FEWEST_TOPICS:
-        return "", f"{topics} topics; under {FEWEST_TOPICS} no kind is called foremost"
+        few = "{topics} topics; under {fewest} no kind is called foremost"
+        return "", few, {"topics": topics, "fewest": FEWEST_TOPICS}
     told = [one for one in kinds if one.kind != "other"]
     first, second = sorted(told, key=lambda one: -int(masks[one.kind].sum()))[:2]
     floor = settings.bias_floor
     if not first.share.low > floor:
-        return "", f"no kind is shown to be more than {100 * floor:g} % of comparisons"
+        return "", "no kind is shown to be more than {floor:g} % of comparisons", {"floor": 100 * floor}
     more = paired_difference(masks[first.kind].astype(float), masks[second.kind].astype(float), code, settings.level)
     if second.share.low > floor and not more.p < 1 - settings.level:
-        return "", f"{first.kind} and {second.kind} come too near to each other"
-    return first.kind, ""
+        near = "{first!t} and {second!t} come too near to each other"
+        return "", near, {"first": first.kind, "second": second.kind}
+    return first.kind, "", {}
 
 
 def _of(kind: Kind, seen: _Seen, rows: pd.DataFrame) -> tuple[str, ...]:

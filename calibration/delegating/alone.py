@@ -1,7 +1,9 @@
 """Which share of the items a judge may decide without a person, for an error rate stated beforehand, and its price."""
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,9 +26,27 @@ from calibration.study.bounding import WHOLE, Group, Pair, share
 from calibration.study.counted import cluster_word, groups_of
 from calibration.study.joining import MANY_LABELS, Scale, Study, scale_of, study_of
 from calibration.study.left_out import left_out, scores_of_left_out, stacked
+from calibration.warning_words import Clause, told
 
 NO_LOOK = "no error is left for this look: an earlier one spent it all, or looks are at any time; plan looks and topics"
-TOO_FEW = f"with labels to check it by; below {FEWEST_TOPICS} nothing can be said"
+TOO_FEW = "{topics:{word}} with labels to check it by; below {fewest} nothing can be said"
+UNCHECKED = (
+    "no label on the surest {first} of items has a majority of annotators to check it by",
+    "no label on all items has a majority of annotators to check it by",
+)
+WRONG: Clause = [
+    (
+        "{error} of its labels on the surest {first} of items are wrong, and up to {most} may be",
+        "{error} of its labels on all items are wrong, and up to {most} may be",
+    ),
+    (
+        "; to let it decide the surest {step} of items, about {needed:{word}} in all would be needed, instead of "
+        "{topics:,}, if errors stay as seen",
+        "; to let it decide all items, about {needed:{word}} in all would be needed, instead of {topics:,}, if errors "
+        "stay as seen",
+        "; no number of {words!t} is known to show {allowed} or less",
+    ),
+]
 HOUR = 3_600  # seconds
 
 
@@ -34,7 +54,7 @@ HOUR = 3_600  # seconds
 class Alone:
     """What one judge may decide alone. `at`: the place in `steps` of what it decides, None for nothing.
 
-    `reason`: why nothing, in words. `topics_needed`: in all, to decide the step of `needed_for` if errors stay as seen.
+    `says`, `facts`: of why nothing. `topics_needed`: in all, to decide the step of `needed_for` if errors stay as seen.
     `person`: a left-out annotator against the majority of the others on what is decided, and `judge_beside` the judge
     on those very references; None where nobody labelled what another did.
     """
@@ -45,7 +65,8 @@ class Alone:
     judges_tried: int
     steps: tuple[Step, ...]
     at: int | None
-    reason: str
+    says: Clause = field(hash=False)
+    facts: Mapping[str, Any] = field(hash=False)
     topics_needed: int | None
     needed_for: int | None
     person: estimates.Estimate | None
@@ -54,6 +75,11 @@ class Alone:
     usd_per_1000_items: float  # of the judge, asked of every item, a cascade's second of what it decides; nan: unknown
     hours_per_1000_items: float  # of one person for each item left; nan: unknown
     hours_of_people_alone: float  # for 1,000 items
+
+    @property
+    def reason(self) -> str:
+        """Why it may decide nothing, in the language that is set; "" where it may."""
+        return told(self.says, self.facts)
 
     @property
     def decided(self) -> Step | None:
@@ -120,20 +146,24 @@ def _alone(
     labels = checked(study, scale, own, settings)
     topics = len(np.unique(labels.cluster))
     nothing = Alone(
-        own.judge, own.by, settings.alone_error, judges, (), None, "", None, None, None, None, math.nan,
+        own.judge, own.by, settings.alone_error, judges, (), None, "", {}, None, None, None, None, math.nan,
         1000 * float(np.mean(own.usd)) if len(own.usd) else math.nan, hours, hours,
     )  # fmt: skip
-    word = f"{cluster_word(study.frame)}{'' if topics == 1 else 's'}"
+    word = cluster_word(study.frame)
     if topics < FEWEST_TOPICS:
-        return replace(nothing, reason=f"{topics:,} {word} {TOO_FEW}")
+        return replace(nothing, says=TOO_FEW, facts={"topics": topics, "word": word, "fewest": FEWEST_TOPICS})
     if not error_of_one(judges, settings, len(study.clusters)):
-        return replace(nothing, reason=NO_LOOK)
+        return replace(nothing, says=NO_LOOK)
     found = tested(study, own, labels, judges, settings)
     if found.at is None:
         enough = needed(found, judges, settings)
-        reason = _why(found, enough, topics, word, settings.alone_error)
         step, count = enough or (None, None)
-        return replace(nothing, steps=found.steps, reason=reason, needed_for=step, topics_needed=count)
+        facts = _facts(found, step) | {
+            "topics": topics, "word": word, "words": f"{word}s", "needed": count,
+            "allowed": percent(settings.alone_error),
+        }  # fmt: skip
+        says = WRONG if "error" in facts else UNCHECKED
+        return replace(nothing, steps=found.steps, says=says, facts=facts, needed_for=step, topics_needed=count)
     decided = found.steps[found.at]
     person, beside = _person(study, group, scale, own, decided.level, settings)
     divided, agreed = (int((one >= decided.level).sum()) for one in (labels.without, labels.level))
@@ -173,22 +203,16 @@ def _person(
     return person, judge
 
 
-def _why(found: Tested, enough: tuple[int, int] | None, topics: int, word: str, allowed: float) -> str:
-    """Why nothing is decided, and what would be needed, of so many `topics`; `word`: what these are called."""
+def _facts(found: Tested, step: int | None) -> dict[str, str | None]:
+    """Of why nothing is decided. `step`: what some number of topics would show; a share of all items is no fact."""
     first = found.steps[found.first]
+    facts = {"first": _part(first), "step": None if step is None else _part(found.steps[step])}
     error = first.error
-    if math.isnan(error.value):
-        return f"no label on {_surest(first)} has a majority of annotators to check it by"
-    seen = f"{percent(error.value)} of its labels on {_surest(first)} are wrong, and up to {percent(error.high)} may be"
-    if enough is None:
-        return f"{seen}; no number of {word} is known to show {percent(allowed)} or less"
-    at, more = enough
-    wanted = f"about {more:,} {word} in all would be needed, instead of {topics:,}"
-    return f"{seen}; to let it decide {_surest(found.steps[at])}, {wanted}, if errors stay as seen"
+    return facts if math.isnan(error.value) else facts | {"error": percent(error.value), "most": percent(error.high)}
 
 
-def _surest(step: Step) -> str:
-    return "all items" if step.share.value == 1 else f"the surest {percent(step.share.value)} of items"
+def _part(step: Step) -> str | None:
+    return None if step.share.value == 1 else percent(step.share.value)
 
 
 def percent(share: float) -> str:

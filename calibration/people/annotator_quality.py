@@ -301,13 +301,14 @@ def _mean_share(statistic: str, rater: str, values: pd.DataFrame, settings: Cali
     code = np.unique(values["cluster"].to_numpy(str), return_inverse=True)[1]
     pair, scores = Pair(rater, "", WHOLE, tally(code, 0)), values["value"].to_numpy(float)
     if not len(scores):
-        return _nothing(statistic, rater, f"no item has {annotator_signals.FEW_ANSWERS} answers", settings)
+        few = annotator_signals.FEW_ANSWERS
+        return _nothing(statistic, rater, "no item has {few} answers", settings, few=few)
     low, high = cluster_t(float(scores.mean()), cluster_se(scores, code), pair.clusters, settings.level)
     said = [*remarks_of("mean over items"), *[no_interval(Reason.ZERO_VARIANCE)] * math.isnan(low)]
     interval = max(low, 0.0), min(high, 1.0)
     return made(statistic, pair, float(scores.mean()), interval, "cluster_t", said, settings)
 
 
-def _nothing(statistic: str, rater: str, why: str, settings: CalibrationSettings) -> estimates.Estimate:
-    nobody = Pair(rater, "others", WHOLE, np.zeros(0))
-    return made(statistic, nobody, math.nan, (math.nan, math.nan), "none", undefined(Reason.NO_ITEMS, why), settings)
+def _nothing(statistic: str, rater: str, why: str, settings: CalibrationSettings, **facts: int) -> estimates.Estimate:
+    nobody, lack = Pair(rater, "others", WHOLE, np.zeros(0)), undefined(Reason.NO_ITEMS, why, **facts)
+    return made(statistic, nobody, math.nan, (math.nan, math.nan), "none", lack, settings)

@@ -105,7 +105,9 @@ def _draw(lines: Sequence[Line], width: float, height: float, row: float) -> Can
 
     canvas = Canvas(figsize=(width, height))
     judges = list(dict.fromkeys(rater for line in lines for rater in line.raters if rater != PEOPLE))
-    short = dict(zip(judges, told_apart(judges, NAMES[width < figures.WIDE]), strict=True)) | {PEOPLE: named(PEOPLE)}
+    short = dict(zip(judges, told_apart(judges, NAMES[width < figures.WIDE]), strict=True)) | {
+        PEOPLE: lettered(named(PEOPLE))
+    }
     room = figures.names_at_left(list(short.values()), width, lines=1).room
     across, top = max(len(line.panels) for line in lines), height
     limit = _limit([panel for line in lines for panel in line.panels])

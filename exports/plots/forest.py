@@ -94,17 +94,18 @@ def undefined(drawn: Sequence[Estimate]) -> str:
     bare = any(math.isnan(estimate.low) and not math.isnan(estimate.value) for estimate in drawn)
     nothing = any(math.isnan(estimate.value) for estimate in drawn)
     said = [worded("a point without a bar has no interval")] * bare + [worded("a dash has no value")] * nothing
-    return worded("; {said} (the table says why)", said=" and ".join(said)) if said else ""
+    return worded("; {said} (the table says why)", said=worded(" and ").join(said)) if said else ""
 
 
 def draw_rows(names: Sequence[str], panels: Sequence[Panel], width: float, onto: Onto = own_canvas) -> Canvas:
     """One row for each name, a panel beside the other; rows too thin for words are without any."""
-    left = names_at_left(names, width)
+    said = [lettered(name) if name == AMONG else name for name in names]
+    left = names_at_left(said, width)
     row = TWO_LINES if any("\n" in name for name in left.lines) else ROW
     if row * len(names) > PAGE:
-        left, row = names_at_left(names, width, lines=1), PAGE / len(names)
+        left, row = names_at_left(said, width, lines=1), PAGE / len(names)
     if row < LEAST:
-        left = names_at_left([name if name == AMONG else "" for name in names], width, lines=1)
+        left = names_at_left([lettered(name) if name == AMONG else "" for name in names], width, lines=1)
     height = BELOW + row * len(names) + ABOVE
     canvas = onto(width, height)
     worded = width > WIDE and row >= LEAST

@@ -93,15 +93,15 @@ def _caption_alone(report: CalibrationReport, rows: Sequence[Alone]) -> str:
         ),
     ]
     if len(rows) > MOST_PANELS:
-        parts.append(f"{MOST_PANELS} of {len(rows)} judges, the table has all")
-    return f"{'; '.join(parts)}."
+        parts.append(worded("{most} of {rows} judges, the table has all", most=MOST_PANELS, rows=len(rows)))
+    return worded("{lead}.", lead=worded("; ").join(parts))
 
 
 def _draw_alone(rows: Sequence[Alone], width: float) -> Canvas:
     bounds = [step.error.high for delegation in rows for step in delegation.steps if not math.isnan(step.error.high)]
     top = min(1.0, math.ceil(10 * max([*bounds, rows[0].error_allowed]) - 1e-9) / 10)
     canvas, found = panels(
-        [(delegation.judge, f"decides {percent(_decides(delegation))}") for delegation in rows], width
+        [(one.judge, lettered("decides {share}", share=percent(_decides(one)))) for one in rows], width
     )
     for delegation, panel in zip(rows, found, strict=True):
         _scales_alone(panel.axes, top, first=panel.first, last=panel.last)
@@ -160,8 +160,8 @@ def _caption_confidence(report: CalibrationReport, rows: Sequence[Believed]) -> 
     if any(curve.told.read == FIFTHS for curve in rows):
         parts.append(worded("a stated level of 1 to 5 stands at its fifth"))
     if len(rows) > MOST_PANELS:
-        parts.append(f"the first {MOST_PANELS} of {len(rows)} curves, the table has all")
-    return f"{'; '.join(parts)}."
+        parts.append(worded("the first {most} of {rows} curves, the table has all", most=MOST_PANELS, rows=len(rows)))
+    return worded("{lead}.", lead=worded("; ").join(parts))
 
 
 def _draw_confidence(rows: Sequence[Believed], width: float) -> Canvas:

@@ -93,7 +93,7 @@ def _caption(report: CalibrationReport, panels: Sequence[Panel], rows: Sequence[
 def _draw(rows: Sequence[str], panels: Sequence[Panel], width: float) -> Canvas:
     from matplotlib.figure import Figure as Canvas
 
-    left = names_at_left(["annotators" if rater == PEOPLE else rater for rater in rows], width, lines=1)
+    left = names_at_left([theme.lettered("annotators") if rater == PEOPLE else rater for rater in rows], width, lines=1)
     row = max(THIN_ROW, min(ROW, PAGE / len(rows)))
     tall = row * len(rows)
     beside = room_in_words(estimate for panel in panels for estimate in panel.found.values()) if width > WIDE else 0.0

@@ -49,7 +49,7 @@ def ranking_figure(report: CalibrationReport, width: float = FULL_PAGE, judge: s
     ways = (
         (lettered("people"), people, INK_SOFT, PAPER, "s"),
         (lettered("{named} alone", named=named), placing(report, WIN_RATE, judge), OKABE_ITO[0], PAPER, "o"),
-        ("corrected", placing(report, CORRECTED, judge), OKABE_ITO[0], OKABE_ITO[0], "o"),
+        (lettered("corrected"), placing(report, CORRECTED, judge), OKABE_ITO[0], OKABE_ITO[0], "o"),
     )
     series = [Series(said, placing, *look) for said, placing, *look in ways if placing is not None]
     systems = by_people(people)

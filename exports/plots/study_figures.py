@@ -60,7 +60,8 @@ def agreement_steps(so_far: AgreementSoFar, half_width: float, pairs: str, width
         _expected(axes, so_far, last, most)
         if needed and last.clusters < needed <= most:
             axes.axvline(needed, color=INK_SOFT, lw=0.6, ls=(0, (3, 2)), zorder=1)
-            _label(axes, (needed, axes.get_ylim()[1]), f"{needed}: ±{100 * half_width:g} points", above=False)
+            told = lettered("{needed}: ±{half_width:g} points", needed=needed, half_width=100 * half_width)
+            _label(axes, (needed, axes.get_ylim()[1]), told, above=False)
     expected = (
         worded("; dashed, the interval to expect of more") if not math.isnan(so_far.expected(last.clusters)) else ""
     )

@@ -12,7 +12,7 @@ from calibration.results import CalibrationReport, Estimate
 from exports.cells import DASH, shown
 from exports.figures import EDGE, WIDE, Figure, Names, names_at_left
 from exports.plots.names import fitted, width_of
-from exports.plots.theme import FULL_PAGE, INK, INK_SOFT, OKABE_ITO, PAPER, TEXT, themed, tint
+from exports.plots.theme import FULL_PAGE, INK, INK_SOFT, OKABE_ITO, PAPER, TEXT, lettered, themed, tint
 from exports.sheets.agreement import agreement, by_criterion
 from exports.tables import AMONG
 from exports.words.notes import label_agreement_in_caption
@@ -183,15 +183,15 @@ def criteria_map(report: CalibrationReport, width: float = FULL_PAGE) -> Figure 
     printed = {place: _printed_agreement(estimate) for place, estimate in cells.items()}
     with themed():
         canvas = draw_map(
-            criteria, raters, printed, width, NARROWEST_VALUE, apart=("", AMONG), heads={AMONG: "annotators"}
+            criteria, raters, printed, width, NARROWEST_VALUE, apart=("", AMONG), heads={AMONG: lettered("annotators")}
         )
     if canvas is None:
         return None
     drawn = tuple(estimate for estimate in cells.values() if estimate is not None)
     bare = any(math.isnan(estimate.low) and not math.isnan(estimate.value) for estimate in drawn)
-    thin = "; grey values have no interval, too few pairs to rank criteria or judges by them" if bare else ""
+    thin = worded("; grey values have no interval, too few pairs to rank criteria or judges by them") if bare else ""
     dash = (
-        "; a dash has no value"
+        worded("; a dash has no value")
         if any(math.isnan(estimate.value) for estimate in drawn) or len(drawn) < len(cells)
         else ""
     )
@@ -230,10 +230,10 @@ def reliability(trusted: reliability_map.ReliabilityMap, width: float = FULL_PAG
         return None
     printed = {(row, column): _printed_cell(trusted.cell(row, column)) for row in rows for column in columns}
     with themed():
-        canvas = draw_map(rows, columns, printed, width, NARROWEST_CELL, (ALL, ALL))
+        canvas = draw_map(rows, columns, printed, width, NARROWEST_CELL, (ALL, ALL), {ALL: lettered(ALL)})
         if canvas is None:
             turned = {(column, row): cell for (row, column), cell in printed.items()}
-            canvas = draw_map(columns, rows, turned, width, NARROWEST_CELL, (ALL, ALL))
+            canvas = draw_map(columns, rows, turned, width, NARROWEST_CELL, (ALL, ALL), {ALL: lettered(ALL)})
     if canvas is None:
         return None
     cells = [trusted.cell(row, column) for row in rows for column in columns]
@@ -251,7 +251,7 @@ def reliability(trusted: reliability_map.ReliabilityMap, width: float = FULL_PAG
     parts += [worded("grey cells have too few clusters for an interval")] * thin + [
         worded("a dash has no value")
     ] * empty
-    return Figure("reliability", f"{'; '.join(parts)}.", drawn, canvas)
+    return Figure("reliability", worded("{lead}.", lead=worded("; ").join(parts)), drawn, canvas)
 
 
 def _printed_cell(cell: reliability_map.Cell | None) -> Printed:

@@ -49,7 +49,7 @@ def alone_table(report: CalibrationReport) -> Table | None:
 
 def sure_by(delegation: Alone) -> str:
     """`its own answers agree, its confidence`."""
-    return ", ".join(worded(SURE_BY[name]) for name in delegation.by) or worded(ALIKE)
+    return worded(", ").join(worded(SURE_BY[name]) for name in delegation.by) or worded(ALIKE)
 
 
 def _row(delegation: Alone) -> tuple[Cell, ...]:
@@ -90,9 +90,12 @@ def alone_steps_table(report: CalibrationReport) -> Table | None:
     reading = (
         "Answers agree, confidence: of the least sure item that is decided, means over its labels. Share: of the items "
         "the judge was asked. n counts labels with a majority of annotators.",
-        f"Shown: the error is {allowed} at most. From the strictest threshold on which a judge that errs half as often "
-        "would pass (where there is none, a quarter as often, or never), one after the other is tested, until one "
-        "fails; the others are not tested.",
+        worded(
+            "Shown: the error is {allowed} at most. From the strictest threshold on which a judge that errs half as "
+            "often would pass (where there is none, a quarter as often, or never), one after the other is tested, "
+            "until one fails; the others are not tested.",
+            allowed=allowed,
+        ),
     )
     return noted_table("alone_steps", "Error at each threshold of sureness", columns, cells, reading, report, names=2)
 
@@ -100,11 +103,11 @@ def alone_steps_table(report: CalibrationReport) -> Table | None:
 def _reading(report: CalibrationReport, rows: Sequence[Alone]) -> Iterator[str]:
     allowed, level = percent(report.settings.alone_error), percent(report.settings.level)
     several = worded(", for all {n} judges at once", n=len(rows)) if len(rows) > 1 else ""
-    yield (
-        f"Decides alone: the largest share of items, the surest first, on which an error of {allowed} at most is shown "
-        f"(one-sided, {level}{several}); the other items go to people. Error: a label differs from the annotators' "
-        "majority; its bracket ends at that one-sided bound."
-    )
+    yield worded(
+        "Decides alone: the largest share of items, the surest first, on which an error of {allowed} at most is shown "
+        "(one-sided, {level}{several}); the other items go to people. Error: a label differs from the annotators' "
+        "majority; its bracket ends at that one-sided bound.", allowed=allowed, level=level, several=several,
+    )  # fmt: skip
     yield (
         "The bound holds however faults gather in topics: one more topic, where every label is wrong, stands among "
         "those seen. Thresholds come from the judge's answers alone, so none is chosen by the labels it is checked on."
@@ -119,15 +122,16 @@ def _reading(report: CalibrationReport, rows: Sequence[Alone]) -> Iterator[str]:
 def _people(rows: Sequence[Alone]) -> Iterator[str]:
     told = [delegation for delegation in rows if delegation.person and delegation.judge_beside]
     if told:
-        beside = listed([f"{one.judge} {_share(one.judge_beside)}" for one in told])
-        yield (
+        yield worded(
             "Error of an annotator: each, left out, against the majority of the others on the labels decided; on the "
-            f"same references: {beside}."
-        )
+            "same references: {beside}.", beside=listed([f"{one.judge} {_share(one.judge_beside)}" for one in told]),
+        )  # fmt: skip
     without = [delegation for delegation in rows if delegation.without_majority > 0]
     if without:
-        said = listed([f"{one.judge} {percent(one.without_majority)}" for one in without])
-        yield f"Annotated labels decided on which annotators have no majority, neither right nor wrong: {said}."
+        yield worded(
+            "Annotated labels decided on which annotators have no majority, neither right nor wrong: {said}.",
+            said=listed([f"{one.judge} {percent(one.without_majority)}" for one in without]),
+        )
 
 
 def _nothing(rows: Sequence[Alone]) -> Iterator[str]:

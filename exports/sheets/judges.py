@@ -10,10 +10,10 @@ from calibration.choosing.noninferiority import ComparisonPlan
 from calibration.comparing import alternative_annotator, effective_judges
 from calibration.results import CalibrationReport, Estimate
 from calibration.study.distance import BY_DISTANCE, KAPPA, said_of
-from exports.cells import Cell, Probability, number
+from exports.cells import Cell, Probability, number, spread
 from exports.tables import Column, Table, noted_table, per_thousand
 from exports.words.notes import agreement_key, agreement_title, is_of_study, label_agreement, usable_differ
-from plain.wording import worded
+from plain.wording import worded, worded_of
 
 ADEQUATE = {
     "": "chosen",
@@ -99,7 +99,7 @@ def _p(candidate: Candidate) -> Probability | None:
 
 def outcome_words(candidate: Candidate) -> str:
     """`adequate: dearer than the chosen one`: the standing of a candidate and why it was or was not chosen."""
-    return f"{candidate.standing.replace('_', ' ')}: {_reason(candidate)}"
+    return worded(": ").join((worded(candidate.standing.replace("_", " ")), _reason(candidate)))
 
 
 def _reason(candidate: Candidate) -> str:
@@ -107,8 +107,9 @@ def _reason(candidate: Candidate) -> str:
         return worded(RULED_OUT.get(candidate.reason, candidate.reason))
     if candidate.standing == "open":
         return worded(OPEN.get(candidate.reason, candidate.reason))
-    reserved = ", ".join(row.question for row in candidate.reservations)
-    return f"{ADEQUATE.get(candidate.reason, 'not chosen')}{f', with reservations ({reserved})' if reserved else ''}"
+    reserved = worded(", ").join(worded(row.question) for row in candidate.reservations)
+    chosen = worded(ADEQUATE.get(candidate.reason, "not chosen"))
+    return worded("{chosen}, with reservations ({reserved})", chosen=chosen, reserved=reserved) if reserved else chosen
 
 
 NOT_COMPARED = "not_compared"
@@ -137,64 +138,78 @@ def _why_no_choice(report: CalibrationReport) -> str:
 
 def _reading(choice: Choice, report: CalibrationReport) -> Iterator[str]:
     plan, count = choice.plan, choice.tried
-    kept = ["usable answers" if question == "answers" else question for question in plan.required[2:]]
-    yield (
-        f"Adequate: shown, each by a test or an interval over whole {plan.cluster}s, to {_enough(plan)}, to agree more "
-        f"than the best constant answer, and to keep the limit of {_and(kept)}. Ruled out: one of "
-        "these is shown not to hold. Open: neither is shown."
-    )
-    if choice.look and choice.look not in choice.sentence:
-        yield choice.look
-    if plan.against == "nobody":
-        yield "Nobody's label has a second annotator's beside it, so no judge can be adequate here."
-        return
-    what = "of what is at most the floor" if plan.against == "floor" else "of a gap of at least the margin"
-    how = "by Holm" if plan.at_least_kappa is not None else "by the resamples that they share"
-    who = "judges and settings that later ones replaced," if plan.gone else "judges"
-    family = f"p: one-sided, {what}, adjusted for {count} {who} {how}" if count > 1 else (
-        f"p: one-sided, {what}; there is one judge, and nothing to adjust for"
+    kept = [worded("usable answers" if question == "answers" else question) for question in plan.required[2:]]
+    yield worded(
+        "Adequate: shown, each by a test or an interval over whole {cluster}s, to {enough}, to agree more than the "
+        "best constant answer, and to keep the limit of {kept}. Ruled out: one of these is shown not to hold. Open: "
+        "neither is shown.", cluster=worded(plan.cluster), enough=_enough(plan), kept=_and(kept),
     )  # fmt: skip
-    those = "the plan with" if is_of_study(report) else "this run; they have the"
-    yield f"{family}. Margin, judges and rules are those of {those} sha256 {plan.plan_sha256[:12]}."
-    wrong = " An item without a usable answer counts as disagreement." * plan.missing_as_wrong
+    look = choice_words.spoken(choice)[2]
+    if look and choice.look not in choice.sentence:
+        yield look
+    if plan.against == "nobody":
+        yield worded("Nobody's label has a second annotator's beside it, so no judge can be adequate here.")
+        return
+    what = worded("of what is at most the floor" if plan.against == "floor" else "of a gap of at least the margin")
+    how = worded("by Holm" if plan.at_least_kappa is not None else "by the resamples that they share")
+    family = "p: one-sided, {what}, adjusted for {count} judges {how}. {those}"
+    if plan.gone:
+        family = (
+            "p: one-sided, {what}, adjusted for {count} judges and settings that later ones replaced, {how}. {those}"
+        )
+    if count == 1:
+        family = "p: one-sided, {what}; there is one judge, and nothing to adjust for. {those}"
+    those = "Margin, judges and rules are those of this run; they have the sha256 {sha256}."
+    if is_of_study(report):
+        those = "Margin, judges and rules are those of the plan with sha256 {sha256}."
+    those = worded(those, sha256=plan.plan_sha256[:12])
+    yield worded(family, what=what, count=count, how=how, those=those)
+    wrong = worded(" An item without a usable answer counts as disagreement.") * plan.missing_as_wrong
     yield label_agreement(report, plan.ties, asked=True) + wrong * (not usable_differ(report))
     gaps = [card.gap_of(candidate.claim, plan) for candidate in choice.candidates if candidate.claim]
     counts = [_counts([candidate.agreement for candidate in choice.candidates]), *([_counts(gaps)] if gaps else [])]
-    worse = ["Gap: above 0 the judge is worse"] if gaps else []
-    told = [f"n = {counts[0]}"] if len({*counts}) == 1 else [f"agreement: n = {counts[0]}", f"gap: n = {counts[1]}"]
-    yield f"{'; '.join([*worse, *told])}."
+    worse = [worded("Gap: above 0 the judge is worse")] if gaps else []
+    agreement, gap = counts[0], counts[-1]
+    told = [worded("n = {agreement}", agreement=agreement)]
+    if agreement != gap:
+        told = [worded("agreement: n = {agreement}", agreement=agreement), worded("gap: n = {gap}", gap=gap)]
+    yield worded("{lead}.", lead=worded("; ").join([*worse, *told]))
     yield from _alternative_annotators(report.alt_tests or ())
     yield from another_question(report)
     yield from _effective(report.effective_judges)
     if any(candidate.on_frontier for candidate in choice.candidates):
-        yield "On the frontier: no other judge agrees as much at the same or a lower cost."
+        yield worded("On the frontier: no other judge agrees as much at the same or a lower cost.")
     if any(candidate.clusters_needed is not None for candidate in choice.candidates):
-        as_seen = "if gap and spread stay as seen"
-        yield f"Clusters needed: in all, to decide an open judge with power {plan.power:g} {as_seen}."
+        needed = "Clusters needed: in all, to decide an open judge with power {power:g} if gap and spread stay as seen."
+        yield worded(needed, power=plan.power)
 
 
 def _enough(plan: ComparisonPlan) -> str:
     if plan.at_least is not None:
-        least = f"at least {number(100 * plan.at_least, 1).removesuffix('.0')} %"
-        return f"agree with the annotators {said_of(least, plan.ties in BY_DISTANCE)}"
+        least = worded("at least {end}", end=f"{number(100 * plan.at_least, 1).removesuffix('.0')} %")
+        return worded("agree with the annotators {share}", share=said_of(least, plan.ties in BY_DISTANCE))
     if plan.at_least_kappa is not None:
-        return f"reach a {KAPPA.get(plan.ties, 'κ')} of at least {number(plan.at_least_kappa, 2)} with the annotators"
-    margin = f"{number(100 * plan.margin, 1).removesuffix('.0')} points"
-    return f"agree less than a left-out annotator by less than the margin of {margin}, on the same references"
+        least = number(plan.at_least_kappa, 2)
+        kappa = worded(KAPPA.get(plan.ties, "κ"))
+        return worded("reach a {kappa} of at least {least} with the annotators", kappa=kappa, least=least)
+    less = "agree less than a left-out annotator by less than the margin of {margin} points, on the same references"
+    return worded(less, margin=number(100 * plan.margin, 1).removesuffix(".0"))
 
 
 def _and(words: Sequence[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+    return worded(" and ").join([worded(", ").join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def _alternative_annotators(tests: Sequence[alternative_annotator.AltTest]) -> Iterator[str]:
     """Who passes the test of Calderon, Reichart & Dror (ACL 2025), and against which share of the annotators."""
     known = [test for test in tests if test.passed is not None]
     if known:
-        words = "; ".join(
-            f"{one.judge} {'passes' if one.passed else 'does not pass'} (ω {number(one.omega, 2)})" for one in known
+        passes = {True: "{judge} passes (ω {omega})", False: "{judge} does not pass (ω {omega})"}
+        words = worded("; ").join(
+            worded(passes[bool(one.passed)], judge=one.judge, omega=number(one.omega, 2)) for one in known
         )
-        yield f"Alternative annotator test, over clusters, ε = {number(known[0].epsilon, 2)}: {words}."
+        epsilon = number(known[0].epsilon, 2)
+        yield worded("Alternative annotator test, over clusters, ε = {epsilon}: {words}.", epsilon=epsilon, words=words)
 
 
 def another_question(report: CalibrationReport) -> Iterator[str]:
@@ -203,33 +218,34 @@ def another_question(report: CalibrationReport) -> Iterator[str]:
     short = {candidate.judge for candidate in _candidates(report) if candidate.standing != "adequate"}
     passes = [test.judge for test in tests if test.passed and test.judge in short]
     if choice and passes:
-        allowed = f"allows {number(100 * tests[0].epsilon, 1).removesuffix('.0')} points (ε) against half of the"
-        yield (
-            f"That test asks another question: it {allowed} annotators, one by one, where the choice asks a judge "
-            f"to {_enough(choice.plan)}; so {_and(passes)} {'pass' if len(passes) > 1 else 'passes'} it without being "
-            "shown to be adequate."
-        )
+        yield worded_of(
+            len(passes),
+            "That test asks another question: it allows {epsilon} points (ε) against half of the annotators, one by "
+            "one, where the choice asks a judge to {enough}; so {judges} passes it without being shown to be adequate.",
+            "That test asks another question: it allows {epsilon} points (ε) against half of the annotators, one by "
+            "one, where the choice asks a judge to {enough}; so {judges} pass it without being shown to be adequate.",
+            epsilon=number(100 * tests[0].epsilon, 1).removesuffix(".0"), enough=_enough(choice.plan),
+            judges=_and(passes),
+        )  # fmt: skip
 
 
 def _effective(effective: effective_judges.EffectiveJudges | None) -> Iterator[str]:
     """What a panel of these judges would be worth, in judges that err each for itself."""
     if effective is None or math.isnan(effective.eigen):
         return
+    low, high = number(effective.null_low, 1), number(effective.null_high, 1)
     null = "" if math.isnan(effective.null_low) else (
-        f"; independent ones would show {number(effective.null_low, 1)} to {number(effective.null_high, 1)}"
+        worded("; independent ones would show {low} to {high}", low=low, high=high)
     )  # fmt: skip
-    worth = number(effective.eigen, 1)  # never above kish, which may be undefined
-    yield f"A panel of these {len(effective.judges)} judges is worth {worth} that err each for itself{null}."
+    yield worded(
+        "A panel of these {judges} judges is worth {worth} that err each for itself{null}.",
+        judges=len(effective.judges), worth=number(effective.eigen, 1), null=null,  # never above kish, often undefined
+    )  # fmt: skip
 
 
 def _counts(used: Sequence[Estimate]) -> str:
     n, clusters = ({getattr(estimate, name) for estimate in used} for name in ("n", "clusters"))
-    return f"{_range(n)} labels in {_range(clusters)} clusters"
-
-
-def _range(counts: set[int]) -> str:
-    low, high = min(counts), max(counts)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return worded("{n} labels in {clusters} clusters", n=spread(n), clusters=spread(clusters))
 
 
 CARD_COLUMNS = (
@@ -289,11 +305,14 @@ def comparisons_table(report: CalibrationReport) -> Table | None:
         p = None if math.isnan(pair.p_holm) else Probability(pair.p_holm)
         outcome = worded(OUTCOMES[pair.outcome])
         rows.append((pair.judge, pair.other, estimate, p, outcome, pair.shared, estimate.n, estimate.clusters))
-    holm = f", by Holm over {len(pairs)} pairs" if len(pairs) > 1 else ""
+    holm = "p: two-sided, of no difference, by Holm over {pairs} pairs. {told}"
+    if len(pairs) == 1:
+        holm = "p: two-sided, of no difference. {told}"
+    told = worded("cannot tell: no difference was shown, and neither was its absence.")
     reading = (
         "Agrees more by: agreement of the judge minus that of the other, on the annotators' labels that both were "
         "asked; an item without a usable answer counts as disagreement.",
-        f"p: two-sided, of no difference{holm}. cannot tell: no difference was shown, and neither was its absence.",
+        worded(holm, pairs=len(pairs), told=told),
         label_agreement(report, asked=True),
     )
     return noted_table("comparisons", "Judges two by two", columns, rows, reading, report, names=2)

@@ -119,12 +119,13 @@ def _counts(rankings: Sequence[tuple[str, Placing | None]]) -> Iterator[str]:
         used = [*placing.estimates.values()] if placing else []
         if used:
             n, clusters = (spread(getattr(one, name) for one in used) for name in ("n", "clusters"))
-            said.setdefault(f"n = {n} in {clusters} clusters", []).append(by)
+            said.setdefault(worded("n = {n} in {clusters} clusters", n=n, clusters=clusters), []).append(by)
     if said:
         parts = [
-            worded("{counts} (by {names})", counts=counts, names=", ".join(names)) for counts, names in said.items()
+            worded("{counts} (by {names})", counts=counts, names=worded(", ").join(names))
+            for counts, names in said.items()
         ]
-        yield worded("Items and criteria on which a system was compared: {parts}.", parts="; ".join(parts))
+        yield worded("Items and criteria on which a system was compared: {parts}.", parts=worded("; ").join(parts))
 
 
 def _firmness(rankings: Sequence[tuple[str, Placing | None]]) -> Iterator[str]:
@@ -139,7 +140,9 @@ def _firmness(rankings: Sequence[tuple[str, Placing | None]]) -> Iterator[str]:
             share = f"{100 * placing.keeps_first:.1f}".removesuffix(".0")
             said.append(worded("by {by} {share} %", by=by, share=share))
     if said:
-        yield worded("The first system is first again in resamples of whole clusters: {said}.", said="; ".join(said))
+        yield worded(
+            "The first system is first again in resamples of whole clusters: {said}.", said=worded("; ").join(said)
+        )
 
 
 def _taus(report: CalibrationReport) -> Iterator[str]:
@@ -155,6 +158,6 @@ def _taus(report: CalibrationReport) -> Iterator[str]:
             worded(
                 "Kendall's τ between the order by people and by each judge, on what both answered: {said}. It is over "
                 "few systems; a bias can leave it at 1.",
-                said="; ".join(said),
+                said=worded("; ").join(said),
             )
         )

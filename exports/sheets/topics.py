@@ -49,13 +49,13 @@ def categories_table(report: CalibrationReport, scores: TopicScores | None = Non
     ]  # fmt: skip
     some = next(iter(anovas.values()))
     small = some.small if len(some.small) <= NAMED else [str(len(some.small))]
-    thin = worded(" Categories of fewer than 3 topics: {small}.", small=", ".join(small)) if small else ""
+    thin = worded(" Categories of fewer than 3 topics: {small}.", small=worded(", ").join(small)) if small else ""
     notes = (
         worded(
             "One-way analysis of variance of a system's {scored} in each topic, by {by}, minus the mean of all "
             "systems in the category; topics are the units, and the clusters.{more}",
-            scored=scored,
-            by=by,
+            scored=worded(scored),
+            by=worded(by),
             more=worded(" A tie is half a win for each.") if wins else "",
         ),
         worded(

@@ -110,7 +110,7 @@ def methods(used: Sequence[Estimate], report: CalibrationReport) -> Iterator[str
     methods = list(dict.fromkeys(estimate.method for estimate in used if estimate.method != "none"))
     if not methods:
         return
-    text = "; ".join(worded(METHODS.get(method, method)) for method in methods)
+    text = worded("; ").join(worded(METHODS.get(method, method)) for method in methods)
     drawn = (
         worded("; B = {resamples:,}, seed {seed}", resamples=settings.resamples, seed=settings.seed)
         if any("bootstrap" in name for name in methods)
@@ -135,20 +135,22 @@ def remarks(titles: Sequence[str], cells: Sequence[tuple[Cell, ...]], names: int
             if isinstance(cell, Estimate) and math.isnan(cell.low):
                 what = worded("No value (–)") if math.isnan(cell.value) else worded("No interval [–]")
                 reason = brief(cell.lack) if cell.lack else ""
-                reasons.setdefault((what, reason), []).append((title, " of ".join(map(str, row[:names]))))
+                reasons.setdefault((what, reason), []).append(
+                    (title, worded(" of ").join(worded(str(name)) for name in row[:names]))
+                )
     for (what, reason), places in reasons.items():
-        yield f"{what}: {_places(places, asked)} ({reason})."
+        yield worded("{what}: {places} ({reason}).", what=what, places=_places(places, asked), reason=reason)
 
 
 def _places(places: Sequence[tuple[str, str]], asked: Mapping[str, int]) -> str:
     """Each place by name where they are few; where they are many, how many of each column's."""
     if len(places) <= MANY_PLACES:
-        return ", ".join(worded("{title} of {row}", title=title, row=row) for title, row in places)
+        return worded(", ").join(worded("{title} of {row}", title=worded(title), row=row) for title, row in places)
     counts = Counter(title for title, _ in places)
-    return ", ".join(
-        worded("{title} in every row", title=title)
+    return worded(", ").join(
+        worded("{title} in every row", title=worded(title))
         if count == asked[title]
-        else worded("{title} in {count} of {asked} rows", title=title, count=count, asked=asked[title])
+        else worded("{title} in {count} of {asked} rows", title=worded(title), count=count, asked=asked[title])
         for title, count in counts.items()
     )
 

@@ -14,7 +14,6 @@ from exports.cells import shown
 from exports.tables import PEOPLE
 from exports.words.grammar import percent
 from plain import wording
-from plain.counting import counted
 from plain.wording import worded
 
 # a judge with people, and people among themselves
@@ -156,40 +155,41 @@ def alone_words(delegation: Alone, cluster: str = "topic", level: float = 0.95) 
     """
     allowed, decided = percent(delegation.error_allowed), delegation.decided
     if decided is None:
-        return (
-            f"{delegation.judge} may decide nothing alone at an error of {allowed}: {delegation.reason}. All items to "
-            f"people: {_hours(delegation.hours_of_people_alone)} per 1,000 items."
-        )
-    error, tried = (
-        decided.error,
-        f" for all {delegation.judges_tried} judges at once" if delegation.judges_tried > 1 else "",
-    )
-    person = f" (an annotator: {percent(delegation.person.value)})" if delegation.person else ""
-    seen = f"{counted(error.n, 'label')} in {counted(error.clusters, cluster)}"
-    return (
-        f"{delegation.judge} may decide {_share(decided.share.value)} items alone at an error of {allowed}: "
-        f"{percent(error.value)} of its labels there differ from the annotators' majority{person}, "
-        f"{percent(error.high)} at most (one-sided {percent(level)} bound{tried}; {seen}). {price_words(delegation)}."
-    )
+        return worded(
+            "{judge} may decide nothing alone at an error of {allowed}: {reason}. All items to people: {hours} per "
+            "1,000 items.",
+            judge=delegation.judge, allowed=allowed, reason=delegation.reason,
+            hours=_hours(delegation.hours_of_people_alone),
+        )  # fmt: skip
+    error, count = decided.error, delegation.judges_tried
+    share = worded("all") if decided.share.value == 1 else worded("{part} of", part=percent(decided.share.value))
+    person = worded(" (an annotator: {error})", error=percent(delegation.person.value)) if delegation.person else ""
+    labels, clusters = wording.several(error.n, "label"), wording.several(error.clusters, cluster)
+    return worded(
+        "{judge} may decide {share} items alone at an error of {allowed}: {error} of its labels there differ from the "
+        "annotators' majority{person}, {most} at most (one-sided {level} bound{tried}; {labels} in {clusters}). "
+        "{price}.",
+        judge=delegation.judge, share=share, allowed=allowed, error=percent(error.value), person=person,
+        most=percent(error.high), level=percent(level), labels=labels, clusters=clusters,
+        tried=worded(" for all {count} judges at once", count=count) if count > 1 else "",
+        price=price_words(delegation),
+    )  # fmt: skip
 
 
 def price_words(delegation: Alone) -> str:
     """`62 % by the judge, the rest to people: 1.90 USD + 4.1 hours per 1,000 items, instead of 10.8 hours`."""
-    share = delegation.decided.share.value if delegation.decided else 0.0
-    who = "All by the judge" if share == 1 else f"{percent(share)} by the judge, the rest to people"
-    usd = (
-        "an unknown price" if math.isnan(delegation.usd_per_1000_items) else f"{delegation.usd_per_1000_items:,.2f} USD"
-    )
-    hours, instead = _hours(delegation.hours_per_1000_items), _hours(delegation.hours_of_people_alone)
-    return f"{who}: {usd} + {hours} per 1,000 items, instead of {instead}"
-
-
-def _share(share: float) -> str:
-    return "all" if share == 1 else f"{percent(share)} of"
+    share, usd = delegation.decided.share.value if delegation.decided else 0.0, delegation.usd_per_1000_items
+    who = "All by the judge" if share == 1 else "{share} by the judge, the rest to people"
+    return worded(
+        "{who}: {usd} + {hours} per 1,000 items, instead of {instead}",
+        who=worded(who, share=percent(share)), hours=_hours(delegation.hours_per_1000_items),
+        usd=worded("an unknown price") if math.isnan(usd) else worded("{usd:,.2f} USD", usd=usd),
+        instead=_hours(delegation.hours_of_people_alone),
+    )  # fmt: skip
 
 
 def _hours(value: float) -> str:
-    return "unknown hours" if math.isnan(value) else f"{value:,.1f} hours"
+    return worded("unknown hours") if math.isnan(value) else worded("{hours:,.1f} hours", hours=value)
 
 
 def order_words(first_rate: Estimate | None, swap_consistency: Estimate | None) -> str:
@@ -198,12 +198,17 @@ def order_words(first_rate: Estimate | None, swap_consistency: Estimate | None) 
     Said where `order_habit` finds that the rater leans to one place, or turns with the order.
     """
     if first_rate is not None and leans(first_rate):
-        side, share = ("first", first_rate.value) if first_rate.value > 0.5 else ("second", 1 - first_rate.value)
-        words = f"picks the report shown {side} in {_percent(share)} of {first_rate.n:,} decisive answers"
-        return words if swap_consistency is None else f"{words}; swap consistency {_plain(swap_consistency)}"
+        is_first = first_rate.value > 0.5
+        share = _percent(first_rate.value if is_first else 1 - first_rate.value)
+        picks = "picks the report shown first in {share} of {n:,} decisive answers"
+        if not is_first:
+            picks = "picks the report shown second in {share} of {n:,} decisive answers"
+        words = worded(picks, share=share, n=first_rate.n)
+        kept = "" if swap_consistency is None else _plain(swap_consistency)
+        return worded("{words}; swap consistency {kept}", words=words, kept=kept) if kept else words
     if swap_consistency is not None and turns_with_order(swap_consistency):
-        kept = _percent(swap_consistency.value)
-        return f"keeps its verdict in {kept} of {swap_consistency.n:,} labels made in both orders"
+        kept, n = _percent(swap_consistency.value), swap_consistency.n
+        return worded("keeps its verdict in {kept} of {n:,} labels made in both orders", kept=kept, n=n)
     return ""
 
 

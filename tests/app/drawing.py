@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
+from collections.abc import Iterator, Sequence
+from html import unescape
 from pathlib import Path
 
 import pytest
+from google.protobuf.message import Message
 from sqlalchemy import Engine
 from streamlit.testing.v1 import AppTest
 
@@ -17,9 +22,9 @@ from db.connect import transaction
 from db.tables import Study
 
 
-def evaluator(engine: Engine, study: int) -> tuple[Principal, str]:
+def evaluator(engine: Engine, study: int, role: str = "evaluator") -> tuple[Principal, str]:
     with transaction(engine) as session:
-        token = invite(session, local_admin(session.get_one(Study, study)), "Eva", "evaluator")
+        token = invite(session, local_admin(session.get_one(Study, study)), "Eva", role)
         cookie = sign_in(session, token, "127.0.0.1")
         principal = who(session, cookie)
     assert principal is not None
@@ -34,8 +39,10 @@ def module_of(name: str) -> str:
     return ".".join(("app.screens", *file.relative_to(folder).with_suffix("").parts))
 
 
-def page(engine: Engine, study: int, name: str, language: str = "en", **address: str) -> AppTest:
-    """The evaluator's page of this name, for a new evaluator. `address`: what stands behind the question mark."""
+def page(
+    engine: Engine, study: int, name: str, language: str = "en", role: str = "evaluator", **address: str
+) -> AppTest:
+    """The page of this name, for a new evaluator or admin. `address`: what stands behind the question mark."""
 
     def run(name, principal, cookie, language):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
         from importlib import import_module
@@ -47,7 +54,7 @@ def page(engine: Engine, study: int, name: str, language: str = "en", **address:
         show = import_module(name).show
         show(*(principal, cookie)[: len(signature(show).parameters)])
 
-    arguments = (module_of(name), *evaluator(engine, study), language)
+    arguments = (module_of(name), *evaluator(engine, study, role), language)
     screen = AppTest.from_function(run, args=arguments, default_timeout=120)
     screen.session_state["language"] = language  # for parts that are drawn by themselves
     for key, value in address.items():
@@ -83,6 +90,47 @@ def shown(screen: AppTest) -> str:
 def html_of(screen: AppTest) -> list[str]:
     """The parts of the page that are HTML of our own."""
     return [str(element.proto.body) for element in screen.main if element.type == "html"]
+
+
+UNREAD = (
+    "id",
+    "key",
+    "url",
+    "hash",
+    "value",
+    "default",
+    "type",
+    "query_param_key",
+    "srcdoc",
+)  # ends of fields that none reads
+ATTRIBUTE = re.compile(r'(?:alt|title|aria-label|placeholder)="([^"]*)"')
+CODE = re.compile(r"<(style|script|code|iframe)\b.*?</\1>", re.DOTALL)
+SVG = re.compile(r"data:image/svg\+xml;base64,([^\"]*)")
+
+
+def read_on(screen: AppTest, apart: Sequence[str] = ()) -> Iterator[str]:
+    """Every text that somebody reads or hears on the page, one by one: of widgets, HTML, its attributes and figures.
+
+    `apart`: heads of the parts to pass over.
+    """
+    for element in screen.main:
+        for text in _strings(element.proto) if isinstance(element.proto, Message) else ():
+            if any(f"<h2>{head}</h2>" in text for head in apart):
+                continue
+            for picture in SVG.findall(text):
+                for word in re.findall("<!-- (.*?) -->", base64.b64decode(picture).decode()):  # letters are drawn
+                    yield unescape(word)
+            bare = CODE.sub("", SVG.sub("", text))
+            yield from map(unescape, (*ATTRIBUTE.findall(bare), *re.split("<[^>]*>", bare)))
+
+
+def _strings(message: Message) -> Iterator[str]:
+    for field, value in message.ListFields():
+        for one in value if field.is_repeated else [value]:
+            if isinstance(one, Message):
+                yield from _strings(one)
+            elif isinstance(one, str) and not field.name.endswith(UNREAD):
+                yield one
 
 
 def draw_only(patch: pytest.MonkeyPatch, *figures: object) -> None:

@@ -82,7 +82,7 @@ def audit(
     with transaction(engine) as session:
         claimed = keep_audit(session, find_study(session, study), audited, guessed)["sentence"]
     if as_json:
-        print_json({**asdict(audited), "open_flags": flags, "guessed": guessed})
+        print_json({**asdict(audited), "sentence": audited.sentence, "open_flags": flags, "guessed": guessed})
         return
     _print_systems(audited, lines)
     _print_recognised(audited)

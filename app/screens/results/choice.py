@@ -79,7 +79,9 @@ def _answer(report: CalibrationReport) -> list[str]:
     st.html(f'<div class="c-page c-room"><div class="c-first">{facts}{drawn}</div></div>')
     if figure is not None:
         plot_files(figure, "frontier")
-    prices = [f"{row.judge}: {price_words(row)}." for row in alone(report) if row.decided]
+    prices = [
+        worded("{judge}: {price}.", judge=row.judge, price=price_words(row)) for row in alone(report) if row.decided
+    ]
     alone_at = worded("An error of {alone_error} allowed:", alone_error=percent(report.settings.alone_error))
     why = paragraphs(filter(None, [said.rests_on, alone_at if prices else "", *prices]))
     section(f'<details class="c-fold"><summary>{worded("What this rests on")}</summary>{why}</details>')
@@ -92,8 +94,12 @@ def facts_html(said: Answer) -> str:
     told = [(worded(name), " ".join(filter(None, shown(numbers[name])))) for name in FACTS if name in numbers]
     outcomes: dict[str, list[str]] = {}
     for question, outcome, *_ in said.card.rows if said.card else ():
-        outcomes.setdefault(str(outcome), []).append(str(question))
-    told += [(worded(head), ", ".join(outcomes[outcome])) for outcome, head in OUTCOMES.items() if outcome in outcomes]
+        outcomes.setdefault(str(outcome), []).append(worded(str(question)))
+    told += [
+        (worded(head), worded(", ").join(outcomes[outcome]))
+        for outcome, head in OUTCOMES.items()
+        if outcome in outcomes
+    ]
     rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in told)
     return f'<dl class="c-facts">{rows}</dl>'
 
@@ -104,7 +110,7 @@ def _alone(report: CalibrationReport) -> None:
     if table is None:
         return
     said = [alone_words(row, report.labels.cluster, report.settings.level) for row in alone(report)]
-    section(f"<h2>{escape(table.title)}</h2>{paragraphs(said)}")
+    section(f"<h2>{escape(worded(table.title))}</h2>{paragraphs(said)}")
     plot(alone_figure(report), "alone", of_alone(report))
     section(table_html(table, report))
     steps = alone_steps_table(report)

@@ -129,7 +129,9 @@ def _filters(compared: pd.DataFrame) -> disagreements.Filters:
         name: column.selectbox(
             title,
             ["", *options],
-            format_func=lambda name: name or worded("All"),
+            format_func=(lambda name: worded(name or "All"))
+            if name == "kind"
+            else (lambda name: name or worded("All")),
             key=name,
             on_change=_go,
             args=(0,),
@@ -213,14 +215,14 @@ def count_sentence(compared: pd.DataFrame, kind: str = "") -> str:
     if kind and not kinds.get(kind):
         return worded(
             "No {kind} difference among {questions}: {kinds_told}.",
-            kind=kind, questions=several(total, "question"), kinds_told=worded(KINDS_TOLD[kind]),
+            kind=worded(kind), questions=several(total, "question"), kinds_told=worded(KINDS_TOLD[kind]),
         )  # fmt: skip
     if not hard + soft:
         return worded("No difference: {questions} answered alike.", questions=several(total, "question"))
     if kind:
         return worded(
-            "A {kind} difference in {kinds:,} of {questions}: {kinds_told}.",
-            kind=kind, kinds=kinds[kind], questions=several(total, "question"), kinds_told=worded(KINDS_TOLD[kind]),
+            "A {kind} difference in {kinds:,} of {questions}: {kinds_told}.", kind=worded(kind), kinds=kinds[kind],
+            questions=several(total, "question"), kinds_told=worded(KINDS_TOLD[kind]),
         )  # fmt: skip
     return worded(
         "{soft:,} of {total:,} questions are answered differently by a judge and an annotator: "
@@ -246,7 +248,7 @@ def line_html(line: Any) -> str:
     """A row of the list: what was asked about what, and how far the answers differ."""
     about = worded(
         "{criterion} · {judge} · {kind}, {unlike} of {compared} differ",
-        criterion=line.criterion, judge=line.judge, kind=line.kind, unlike=line.unlike, compared=line.compared,
+        criterion=line.criterion, judge=line.judge, kind=worded(line.kind), unlike=line.unlike, compared=line.compared,
     )  # fmt: skip
     return f'<div class="c-line">{escape(line.topic)}<small>{escape(about)}</small></div>'
 
@@ -266,7 +268,7 @@ def answers_html(question: disagreements.OneDisagreement) -> str:
 def panes_html(question: disagreements.OneDisagreement) -> str:
     """The texts as raters saw them. Their HTML is sanitised and asks for nothing from outside."""
     panes = "".join(
-        f'<section class="c-pane" tabindex="0" aria-label="{escape(pane.name)}"><h2>{escape(pane.name)}'
+        f'<section class="c-pane" tabindex="0" aria-label="{escape(worded(pane.name))}"><h2>{escape(worded(pane.name))}'
         f"{f' <small>{escape(pane.system)}</small>' if pane.system else ''}</h2>"
         f'<div class="c-report">{pane.html}</div></section>'
         for pane in question.panes
@@ -280,7 +282,7 @@ def sent_html(call: inspecting.ShownCall) -> str:
     """
     head = worded(
         "Call {call_id} of {judge} ({model}), criteria {criteria}",
-        call_id=call.call_id, judge=call.judge, model=call.model, criteria=", ".join(call.criteria),
+        call_id=call.call_id, judge=call.judge, model=call.model, criteria=worded(", ").join(call.criteria),
     )  # fmt: skip
     tries = "".join(map(_attempt, call.attempts))
     if call.to_send:
@@ -303,9 +305,9 @@ def _given(given: disagreements.Given) -> str:
     lost_quote = worded("not found in the text")
     lost = "".join(f"<li>{escape(quote)} <small>{lost_quote}</small></li>" for quote in given.lost_quotes)
     quotes = "".join(f"<li><mark>{escape(quote)}</mark></li>" for quote in given.quotes) + lost
-    said, answer = escape(given.rationale), escape(given.choice)
+    said, answer = escape(given.rationale), escape(worded(given.choice))
     if not given.choice:
-        answer = f'<span class="c-red">{worded("no answer: {status}", status=escape(given.status))}</span>'
+        answer = f'<span class="c-red">{worded("no answer: {status}", status=escape(worded(given.status)))}</span>'
     elif not given.rationale:
         said = f'<span class="c-soft">{worded("no reason given")}</span>'
     return (
@@ -316,10 +318,11 @@ def _given(given: disagreements.Given) -> str:
 
 def _attempt(attempt: inspecting.ShownAttempt) -> str:
     proved = worded("proved by sha256 {prompt_sha256}", prompt_sha256=attempt.prompt_sha256)
-    proof = proved if attempt.messages else attempt.unproved
-    reply = attempt.raw_reply if attempt.raw_reply is not None else attempt.error or "none"
+    proof = proved if attempt.messages else worded(attempt.unproved)
+    reply = attempt.raw_reply if attempt.raw_reply is not None else attempt.error or worded("none")
+    ended = worded("{kind}, {outcome}", kind=worded(attempt.kind), outcome=worded(attempt.outcome))
     return (
-        f"<h2>{worded('Try {n}', n=attempt.attempt_no)}: {escape(attempt.kind)}, {escape(attempt.outcome)}</h2>"
+        f"<h2>{worded('Try {n}', n=attempt.attempt_no)}: {escape(ended)}</h2>"
         f'<details class="c-fold"><summary>{worded("Prompt")} <small>{escape(proof)}</small></summary>'
         f"{_messages(attempt.messages)}</details>"
         f'<details class="c-fold"><summary>{worded("Raw reply")}</summary>{_raw(reply)}</details>'
@@ -345,7 +348,7 @@ def why_sentence(found: DisagreementKinds) -> str:
             judge=found.judge, reason=found.reason,
         )  # fmt: skip
     (kind,) = (one for one in found.kinds if one.kind == found.foremost)
-    of = f" ({', '.join(kind.of)})" if kind.of else ""
+    of = f" ({worded(', ').join(kind.of)})" if kind.of else ""
     what = worded(NAMES[kind.kind])
     what = what[0].lower() + what[1:]
     rest = next(one for one in found.kinds if one.kind == "other")
@@ -373,10 +376,15 @@ def kinds_to_choose(found: DisagreementKinds) -> list[str]:
 
 
 def _row(one: DisagreementKind) -> Sequence[str]:
-    of = f" <small>{escape(', '.join(one.of))}</small>" if one.of else ""
+    of = f" <small>{escape(worded(', ').join(one.of))}</small>" if one.of else ""
     name = f"{escape(worded(NAMES[one.kind]))}{of}"
     if one.unseen:
-        return name, worded("not seen"), "–", _wrapped(f"{one.unseen[0].upper()}{one.unseen[1:]}.")
+        return (
+            name,
+            worded("not seen"),
+            "–",
+            _wrapped(worded("{lead}.", lead=worded(one.unseen[0].upper() + one.unseen[1:]))),
+        )
     return name, escape(_percent(one)), f"{one.questions:,}", _wrapped(worded(DO[one.kind]))
 
 

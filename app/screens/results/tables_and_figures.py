@@ -177,7 +177,7 @@ def plot_html(figure: figures.Figure | None, shows: str) -> str:
         f'<img src="data:image/svg+xml;base64,{picture}" alt="{escape(shows)}" '
         f'style="width: {width}px; min-width: {round(SMALLEST * width)}px">'
     )
-    name = escape(figure.name.replace("_", " "))  # a landmark is told from the next by its name
+    name = escape(worded(figure.name.replace("_", " ")))  # a landmark is told from the next by its name
     label = worded("Figure: {name}", name=name)
     scrolls = f'<div class="c-scroll" tabindex="0" role="region" aria-label="{label}">{drawn}</div>'
     return f'<figure class="c-plot"><p>{escape(shows)}</p>{scrolls}<figcaption>{caption}</figcaption></figure>'

@@ -12,7 +12,7 @@ from app.files.people_files import rows_csv
 from app.screens import look, report_page
 from db import kept_backups, types
 from db.connect import reading
-from plain.wording import several, worded
+from plain.wording import several, speaking, worded
 
 MOST = 2_000  # acts on the page
 HOUR = timedelta(hours=1)
@@ -51,7 +51,7 @@ def show(principal: principals.Principal, cookie: str) -> None:
     )
     shown = look.paged(acts[:MOST], lambda act: f"{act.who} {act.what} {act.facts}", "audit", worded("Find an act"))
     rows = [
-        (look.local_time(act.at), escape(act.who), escape(act.what.replace("_", " ")), escape(act.facts))
+        (look.local_time(act.at), escape(act.who), escape(worded(act.what.replace("_", " "))), escape(act.facts))
         for act in shown
     ]
     report_page.section(look.table("Audit trail", HEADS, rows, "a-acts"))
@@ -84,7 +84,7 @@ def backups_told(asked: settings.Settings, now: datetime) -> tuple[str, bool]:
 
 
 def _file(cookie: str, study_id: int) -> str:
-    with reading(settings.database()) as session:
+    with speaking(), reading(settings.database()) as session:
         return as_csv(audit_trail.list_acts(session, sign_ins.acting(session, cookie, study_id)))
 
 

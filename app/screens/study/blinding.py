@@ -74,8 +74,8 @@ def _measured(principal: Principal, lines: list[auditing.ReportLine], version: V
     kept = waiting.computed("audit", principal, version, doing="Reading every report", apart=apart)
     if kept is not None:
         audited: BlindingAudit = kept.value
-        claim, _, but = audited.sentence.partition(": ")
-        report_page.answer(f"{claim}:", but) if but else report_page.answer(claim)
+        claim, colon, but = audited.sentence.partition(worded(": "))
+        report_page.answer(f"{claim}{colon}".strip(), but) if but else report_page.answer(claim)
         report_page.section(f"<h2>{worded('By system')}</h2>{_systems(audited, lines)}")
 
 
@@ -114,7 +114,7 @@ def _one_figure(principal: Principal, figure: repeated.RepeatedFigure) -> None:
     decide = partial(overrides.resolve_all, kind=FIGURE, texts=figure.names)
     for resolution in ("keep", "mask") if figure.open and principal.role == "admin" else ():
         key = f"{resolution}{figure.names[0]}{figure.system}"
-        if st.button(resolution.capitalize(), key=key, width="stretch"):
+        if st.button(worded(resolution.capitalize()), key=key, width="stretch"):
             _do(principal, decide, resolution)
             st.rerun()
 
@@ -180,9 +180,9 @@ def _one_report(principal: Principal, view: auditing.ReportView) -> None:
         _flags(principal, view)
     st.html(
         f'<div class="c-page c-diff"><div><h2>{worded("As it came in")}</h2>'
-        f"{_scrolling('As it came in', marked_original(view.original, view.removed))}</div>"
+        f"{_scrolling(worded('As it came in'), marked_original(view.original, view.removed))}</div>"
         f"<div><h2>{worded('As it is shown')}</h2>"
-        f"{_scrolling('As it is shown', marked_shown(view.shown, view.flags))}</div></div>"
+        f"{_scrolling(worded('As it is shown'), marked_shown(view.shown, view.flags))}</div></div>"
     )
     if view.changes:
         st.html(f'<div class="c-page"><p class="c-soft">{escape(made_alike(view.changes))}</p></div>')
@@ -206,7 +206,8 @@ def _one_report(principal: Principal, view: auditing.ReportView) -> None:
 def made_alike(changes: Mapping[str, int]) -> str:
     """What the layout changed in a report, most often first."""
     by_count = sorted(changes.items(), key=lambda change: (-change[1], change[0]))
-    return worded("Made alike: ") + ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in by_count) + "."
+    told = worded(", ").join(f"{worded(name.replace('_', ' '))} {count:,}" for name, count in by_count)
+    return worded("Made alike: {told}.", told=told)
 
 
 def _scrolling(name: str, text: str) -> str:
@@ -222,13 +223,14 @@ def _flags(principal: Principal, view: auditing.ReportView) -> None:
             continue
         words, keep, mask, leave_out = st.columns([5, 1, 1, 1], vertical_alignment="center")
         told = words.empty()
-        told.text(f"{flag['kind']}: {flag['text']}")
+        about = worded("{kind}: {text}", kind=worded(flag["kind"]), text=flag["text"])
+        told.text(about)
         for column, resolution in ((keep, "keep"), (mask, "mask"), (leave_out, "exclude")):
             if resolution not in overrides.decisions_about(flag["kind"]):
                 continue
             # no callback: that would act for whoever drew the page, who may be signed out by now
-            if column.button(resolution.capitalize(), key=f"flag{number}{resolution}", width="stretch"):
-                told.text(f"{flag['kind']}: {flag['text']} – {worded(resolution)}…")  # all else is read anew first
+            if column.button(worded(resolution.capitalize()), key=f"flag{number}{resolution}", width="stretch"):
+                told.text(f"{about} – {worded(resolution)}…")  # all else is read anew first
                 _do(principal, overrides.resolve_flag, view.line.id, number, resolution)
                 st.rerun()
 
@@ -271,7 +273,7 @@ def _systems(audited: BlindingAudit, lines: list[auditing.ReportLine]) -> str:
         (guess.recall for guess in audited.identification if (guess.text, guess.features) == ("shown", "formatting")),
         {},
     )
-    named = (kind.replace("_", " ") for kind in kinds)
+    named = (worded(kind.replace("_", " ")) for kind in kinds)
     head = ["System", "Reports", "Removed, median", *named, "Recognised", "Waiting"]
     rows = []
     for share in audited.removed:
@@ -306,7 +308,7 @@ def marked_shown(text: str, flags: Iterable[Mapping[str, Any]]) -> str:
     for flag in sorted(flags, key=lambda flag: flag["start"]):
         start, end = max(done, flag["start"]), flag["end"]
         state = ' class="done"' if flag.get("resolution") else ""
-        title = escape(f"{flag['kind']}{': ' + flag['resolution'] if flag.get('resolution') else ''}")
+        title = escape(worded(": ").join(map(worded, filter(None, (flag["kind"], flag.get("resolution"))))))
         pieces += [escape(text[done:start]), f'<mark{state} title="{title}">{escape(text[start:end])}</mark>']
         done = max(done, end)
     return "".join(pieces) + escape(text[done:])

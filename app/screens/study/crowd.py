@@ -75,7 +75,7 @@ def sentence(came: Sequence[settling.CrowdPerson]) -> str:
     if not came:
         return worded("Nobody has come from a crowd platform yet.")
     counts = Counter(map(ended, came))
-    told = worded(", ").join(f"{n} {end}" for end, n in counts.most_common())
+    told = worded(", ").join(worded("{n} {end}", n=n, end=end) for end, n in counts.most_common())
     return worded("{came} came from a crowd platform: {told}.", came=len(came), told=told)
 
 
@@ -89,8 +89,8 @@ def links_table(doors: Sequence[links.OpenLinkLine]) -> str:
     heads = ("Link", "Platform", "Back to it", "State", "People", "Places", "Items each", "Expires")
     rows = [
         (
-            f"{door.id}", door.platform or NO_PLATFORM,
-            escape(", ".join(end.replace("_", " ") for end in door.back)) or worded("by a code"),
+            f"{door.id}", door.platform or worded(NO_PLATFORM),
+            escape(worded(", ").join(worded(ENDED[end]) for end in door.back)) or worded("by a code"),
             worded(door.state), f"{door.taken}",
             "–" if door.places is None else f"{door.places}",
             worded("no limit") if door.quota is None else f"{door.quota}", f"{door.expires_at:%Y-%m-%d}",
@@ -114,8 +114,8 @@ def came_table(came: Sequence[settling.CrowdPerson], currency: str) -> str:
     )
     rows = [
         (
-            one.pseudonym, one.platform or NO_PLATFORM, ended(one), f"{one.handed_in}", f"{60 * one.active_h:.1f}",
-            f"{one.due:.2f}", f"{one.bonus:.2f}",
+            one.pseudonym, one.platform or worded(NO_PLATFORM), ended(one), f"{one.handed_in}",
+            f"{60 * one.active_h:.1f}", f"{one.due:.2f}", f"{one.bonus:.2f}",
         )
         for one in came
     ]  # fmt: skip
@@ -138,7 +138,7 @@ def earlier_table(earlier: Sequence[settling.Settled], currency: str) -> str:
 def _make_link(whose: people.Whose) -> None:
     with people.row():
         platform = st.selectbox(
-            worded("Platform"), [*platforms.PLATFORMS, NO_PLATFORM], key="crowd_platform", width=180
+            worded("Platform"), [*platforms.PLATFORMS, NO_PLATFORM], key="crowd_platform", width=180, format_func=worded
         )
         name = "" if platform == NO_PLATFORM else platform
         places = st.number_input(worded("Places"), 1, None, 50, key="places", width=150)
@@ -235,7 +235,7 @@ def _settled(
     found: list[settling.Settlement],
 ) -> None:  # fmt: skip
     """Add to `found` what would be paid; where it was looked at, the same noted."""
-    with st.spinner("Computing intervals…"):
+    with st.spinner(f"{worded('Computing intervals')}…"):
         # to a list that the session holds: a second press ends this run at its next word to the page or the session,
         # and what was noted but is not kept by then would be noted again, its files lost
         found.append(quality.settled(database(), whose, platform, given, reward, instead=instead, dry_run=not found))
@@ -247,7 +247,7 @@ def _show_found(whose: people.Whose) -> None:
     found = kept[-1]
     told = crowd_files.told(found, len(given))
     report_page.section(
-        f'<p class="c-answer">{escape(told)}.</p><p class="c-soft">'
+        f'<p class="c-answer">{escape(worded("{lead}.", lead=told))}</p><p class="c-soft">'
         + (
             worded(
                 "Settlement {number} is noted. Take its files now, give them to {platform}, and delete them "
@@ -267,7 +267,7 @@ def _show_found(whose: people.Whose) -> None:
     )
     lines = crowd_files.settlement_lines(found)
     shown = look.paged(lines, " ".join, "crowd_lines", worded("Find somebody on it"))
-    rows = [[escape(cell) or "–" for cell in line] for line in shown]
+    rows = [[escape(worded(cell)) or "–" for cell in line] for line in shown]
     report_page.section(
         look.table(
             "Settlement", ("Who", "What", worded("Amount, {currency}", currency=found.currency), "Why"), rows, "w-due"

@@ -11,7 +11,7 @@ from annotation.judges.reviewing.judge_standings import Asked, JudgeRuns, JudgeS
 from app.results.computing import Orders
 from app.screens.look import table
 from exports.cells import DASH, Cell, shown
-from plain.wording import worded, worded_of
+from plain.wording import several, worded, worded_of
 
 LOST = ("invalid", "refused", "truncated", "missing")
 ONE = {"answers": "answer", "tries": "try"}
@@ -84,7 +84,7 @@ def standing_table(runs: JudgeRuns, orders: Mapping[str, Orders], imported: Mapp
 def order_warnings(orders: Mapping[str, Orders]) -> str:
     """One line for each judge that the order moves."""
     said = "".join(
-        f"<li><strong>{escape(judge)}</strong> {escape(order.words)}.</li>"
+        f"<li><strong>{escape(judge)}</strong> {escape(worded('{lead}.', lead=order.words))}</li>"
         for judge, order in orders.items()
         if order.words
     )
@@ -97,8 +97,8 @@ def failure_table(runs: JudgeRuns) -> str:
         return f'<p class="c-soft">{_nothing_wrong(runs.standings)}</p>'
     rows = [
         (
-            escape(failure.judge), f"{failure.count:,} {ONE[failure.of] if failure.count == 1 else failure.of}",
-            escape(failure.kind), f'<span class="c-wrap">{escape(failure.reason)}</span>',
+            escape(failure.judge), several(failure.count, ONE[failure.of]),
+            escape(worded(failure.kind)), f'<span class="c-wrap">{escape(worded(failure.reason))}</span>',
             f'<span class="c-raw-line">{escape(failure.example)}</span>',
             DASH if failure.call_id is None else str(failure.call_id),
         )
@@ -132,7 +132,7 @@ def _settings(judge: Asked) -> Iterable[tuple[str, str]]:
         return
     yield (
         worded("Model reported"),
-        ", ".join(worded("{name} ({n:,} replies)", name=name, n=n) for name, n in judge.reported.items())
+        worded(", ").join(worded("{name} ({n:,} replies)", name=name, n=n) for name, n in judge.reported.items())
         or worded("nothing yet"),
     )
     yield (
@@ -149,8 +149,8 @@ def _settings(judge: Asked) -> Iterable[tuple[str, str]]:
         worded("Price"),
         worded("{price} USD per million tokens", price=price) if price else worded("none: cost stays unknown"),
     )
-    yield worded("Price from"), SOURCES.get(judge.price_source, judge.price_source)
-    yield worded("Criteria in a call"), judge.batching.replace("_", " ")
+    yield worded("Price from"), worded(SOURCES.get(judge.price_source, judge.price_source))
+    yield worded("Criteria in a call"), worded(judge.batching.replace("_", " "))
     yield worded("Longest reply"), worded("{max_output_tokens:,} tokens", max_output_tokens=judge.max_output_tokens)
     yield worded("Reply format"), worded(", then ").join(judge.structured)
     if judge.api_base:
@@ -178,11 +178,11 @@ def _standing(standing: JudgeStanding, batched: int, orders: Orders, imported: I
     now += [f'<span class="{colour}">{ended}</span>'] if standing.stopped else []
     return (
         f"{escape(standing.judge)}{_under(escape(standing.model))}",
-        f"{f'{standing.done:,} of {standing.planned:,}' if standing.planned else DASH}{_under(', '.join(now))}",
-        f"{_percent(standing.coverage)}{_under(f'{usable:,} of {asked:,}')}",
+        f"{_of(standing.done, standing.planned) if standing.planned else DASH}{_under(worded(', ').join(now))}",
+        f"{_percent(standing.coverage)}{_under(_of(usable, asked))}",
         *(f"{standing.labels.get(status, 0):,}" for status in LOST),
         imported_usd(imported)
-        or f"{DASH if money.cost is None else f'{money.cost:,.4f}'}{_under(', '.join(money_notes))}",
+        or f"{DASH if money.cost is None else f'{money.cost:,.4f}'}{_under(worded(', ').join(money_notes))}",
         _percent(money.waste_share),
         _seconds(standing, imported),
         _estimate(orders.first_rate),
@@ -190,14 +190,18 @@ def _standing(standing: JudgeStanding, batched: int, orders: Orders, imported: I
     )
 
 
+def _of(part: int, whole: int) -> str:
+    return worded("{part:,} of {whole:,}", part=part, whole=whole)
+
+
 def imported_usd(imported: ImportedCost | None) -> str:
     """The cell of a judge that was run elsewhere, named as such; "" where nobody knows what that cost."""
-    return "" if imported is None or imported.usd is None else f"{imported.usd:,.4f}{_under(IMPORTED)}"
+    return "" if imported is None or imported.usd is None else f"{imported.usd:,.4f}{_under(worded(IMPORTED))}"
 
 
 def _seconds(standing: JudgeStanding, imported: ImportedCost | None) -> str:
     if imported is not None and imported.seconds is not None:
-        return f"{imported.seconds:.1f}{_under(IMPORTED)}"
+        return f"{imported.seconds:.1f}{_under(worded(IMPORTED))}"
     return (
         DASH
         if standing.money.p50_s is None

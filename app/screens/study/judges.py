@@ -17,7 +17,7 @@ from app.screens.study import describing, judge_tables, people
 from app.settings import database
 from calibration.errors import CalibrationError
 from db.connect import reading, transaction
-from plain.wording import worded
+from plain.wording import several, worded
 
 IMPORTED_SAYS = " Imported: as the file of labels says, in seconds for an item with all its criteria."
 EVERY_S = 4  # while calls are unfinished
@@ -181,11 +181,10 @@ def forecast_sentence(expected: asking.Forecast) -> str:
     cost = worded("at a price nobody has given")
     if money.likely is not None and money.worst is not None:
         cost = worded("likely USD {likely:,.4f}, at worst USD {worst:,.4f}", likely=money.likely, worst=money.worst)
-    word = "call" if calls == 1 else "calls"
     return worded(
-        "{judge} would make {calls:,} {word} ({parts}), {cost}. {spent} Reckoned with the settings of its last "
+        "{judge} would make {calls} ({parts}), {cost}. {spent} Reckoned with the settings of its last "
         "run; the worker reads judges.toml as it is then.",
-        judge=expected.judge, calls=calls, word=word, parts=", ".join(parts), cost=cost, spent=spent,
+        judge=expected.judge, calls=several(calls, "call"), parts=worded(", ").join(parts), cost=cost, spent=spent,
     )  # fmt: skip
 
 

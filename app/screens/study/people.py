@@ -24,9 +24,10 @@ from app.results.study_reports import work_version
 from app.screens import look, report_page, waiting
 from app.screens.annotators.my_work import duration
 from app.settings import database, settings
+from app.texts import texts_for
 from db import connect, people_tables
 from exports.cells import DASH
-from plain.wording import several, worded
+from plain.wording import several, spoken, worded
 
 LINKS = "people_links"  # (role, links by name, protocol) made just now: they can be shown only once
 Whose = Callable[[orm.Session], principals.Principal]
@@ -91,7 +92,8 @@ def sentence(listed: Sequence[people_list.PersonLine]) -> str:
     roles = Counter(person.role for person in listed)
     said = worded(", ").join(several(roles[role], role) for role in people_tables.ROLES if roles[role])
     at_work = sum(person.in_work > 0 for person in listed)
-    return worded("{said}; {at_work} with an item in hand.", said=said, at_work=at_work or worded("nobody"))
+    told = "{said}; {at_work} with an item in hand." if at_work else "{said}; nobody with an item in hand."
+    return worded(told, said=said, at_work=at_work)
 
 
 def _one_person(whose: Whose, listed: Sequence[people_list.PersonLine]) -> None:
@@ -367,19 +369,21 @@ def _over(main: str, under: str) -> str:
 
 
 def _coloured(state: str) -> str:
-    words = GATES.get(state, state)
+    words = worded(GATES.get(state, state))
     return f'<span class="c-amber">{words}</span>' if state in AMBER else words
 
 
 def _work(person: people_list.PersonLine) -> tuple[str, str, str]:
-    active = DASH if math.isnan(person.active_s) else duration(person.active_s)  # not added up yet
+    active = (
+        DASH if math.isnan(person.active_s) else duration(person.active_s, texts_for(spoken().replace("_", "-")))
+    )  # not added up yet
     return _over(f"{person.handed_in}", _beside_handed_in(person)), f"{person.in_work}", active
 
 
 def _beside_handed_in(person: people_list.PersonLine) -> str:
     quota = worded("of {quota}", quota=person.quota) if person.quota is not None else ""
     parts = (quota, worded("{void} void", void=person.void) if person.void else "")
-    return ", ".join(filter(None, parts))
+    return worded(", ").join(filter(None, parts))
 
 
 def _used(person: people_list.PersonLine) -> str:

@@ -252,7 +252,7 @@ def worth_html(planned: StudyPlan) -> str:
 def _price(hours: float, total: float) -> str:
     known = [] if math.isnan(hours) else [worded("{hours:,.0f} hours of annotators", hours=hours)]
     known += [] if math.isnan(total) else [worded("USD {total:,.0f} in all", total=total)]
-    return worded(" It takes {known}.", known=" and ".join(known)) if known else ""
+    return worded(" It takes {known}.", known=worded(" and ").join(known)) if known else ""
 
 
 def _chosen_pilot(version: Version, source: shown_file.Source) -> Pilot:

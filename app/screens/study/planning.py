@@ -61,7 +61,7 @@ def show(principal: Principal) -> None:
                 width=160,
             )
         asked["per_topic"] = st.number_input(
-            worded("Items a topic"), 1, None, None, key="plan_per_topic", placeholder="all", width=140
+            worded("Items a topic"), 1, None, None, key="plan_per_topic", placeholder=worded("all"), width=140
         )
         asked["total"] = st.number_input(
             worded("Items in all"), 1, None, None, key="plan_total", placeholder=worded("no limit"), width=140

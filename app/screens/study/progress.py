@@ -108,9 +108,7 @@ def waiting(progress: StudyProgress) -> str:
             worded("{rater} with {item}", rater=item.rater, item=item.item) for item in progress.stale[:3]
         )
         parts.append(worded("{stale} in work without a sign for too long: {who}", stale=len(progress.stale), who=who))
-    return (
-        f"{'; '.join(parts).capitalize()}." if len(parts) == 1 else f"{parts[0].capitalize()}; {'; '.join(parts[1:])}."
-    )
+    return worded("{lead}.", lead=worded("; ").join([parts[0].capitalize(), *parts[1:]]))
 
 
 def _counts(progress: StudyProgress, imported: dict[str, ImportedCost]) -> None:
@@ -147,7 +145,8 @@ def _next_batch(principal: Principal, version: Version) -> None:
     """Of a study whose topics are drawn: what the next batch would change."""
     found = computed("next", principal, version, doing="Weighing the topics that wait")
     if found and found.value:
-        section(f"<h2>{worded('The next batch')}</h2><p>{escape(found.value[:1].upper() + found.value[1:])}.</p>")
+        told = worded("{lead}.", lead=found.value[:1].upper() + found.value[1:])
+        section(f"<h2>{worded('The next batch')}</h2><p>{escape(told)}</p>")
 
 
 def _people(measured: StudyQuality, study_id: int, version: Version) -> None:
@@ -231,7 +230,7 @@ def _act(principal: Principal, remark: int, text: str, done: bool) -> None:
 
 def remark_html(remark: Remark) -> str:
     """Who said what about which item, what was answered, and whether it is dealt with."""
-    about = f": {worded(FLAGS.get(remark.what, remark.what))}" if remark.what else ""
+    about = worded(": ") + worded(FLAGS.get(remark.what, remark.what)) if remark.what else ""
     state = worded(" · dealt with") if remark.dealt_with else ""
     replies = "".join(
         f'<p class="d-answer">{escape(said.text)} <small>{said.at:%Y-%m-%d %H:%M}</small></p>'

@@ -13,6 +13,7 @@ from calibration.agreement.catalogue import statistic_of
 from calibration.people.annotator_quality import AnnotatorQuality
 from calibration.results import Estimate
 from exports.cells import DASH, shown
+from exports.words.notes import METHODS
 from plain.wording import worded
 
 CSS = """
@@ -71,17 +72,18 @@ def strip_html(parts: Sequence[Part]) -> str:
         "{full} of {parts} items have all their labels, {begun} some of them", full=full, parts=len(parts), begun=begun
     )
     if len(parts) > STRIP_MAX:
-        return f"<p>{told}.</p>"
-    columns = "".join(
-        f'<span title="{escape(part.name)}: {part.submitted} of {part.slots}">{"".join(_cells(part))}</span>'
-        for part in parts
-    )
+        return f"<p>{worded('{lead}.', lead=told)}</p>"
+    columns = "".join(f'<span title="{escape(_so_far(part))}">{"".join(_cells(part))}</span>' for part in parts)
     key = "".join(
         f'<span><i class="d-{name}"></i>{words}</span>'
         for name, words in (("done", worded("handed in")), ("taken", worded("in work")), ("open", worded("open")))
     )
     strip = f'<div class="d-strip" role="img" aria-label="{told}">{columns}</div>'
-    return f'<p class="c-soft">{told}.</p>{strip}<p class="d-key">{key}</p>'
+    return f'<p class="c-soft">{worded("{lead}.", lead=told)}</p>{strip}<p class="d-key">{key}</p>'
+
+
+def _so_far(part: Part) -> str:
+    return worded("{name}: {done} of {of}", name=part.name, done=part.submitted, of=part.slots)
 
 
 def looks_html(measured: StudyQuality) -> str:
@@ -114,11 +116,14 @@ def people_html(annotators: Sequence[AnnotatorQuality]) -> str:
         (escape(annotator.rater), f"{annotator.items:,}", *(_figure(columns[head][place]) for head in known))
         for place, annotator in enumerate(annotators)
     ]
-    reasons = {head: ", ".join(sorted({*map(_why_unknown, cells)} - {""})) for head, cells in columns.items()}
-    notes = [f"{worded(head)}: {reasons[head]}." for head in known if reasons[head]]
+    reasons = {head: worded(", ").join(sorted({*map(_why_unknown, cells)} - {""})) for head, cells in columns.items()}
+    notes = [worded("{head}: {reason}.", head=worded(head), reason=reasons[head]) for head in known if reasons[head]]
     absent = {reasons[head]: [other for other in columns if other not in known and reasons[other] == reasons[head]]
               for head in columns if head not in known}  # fmt: skip
-    told = "; ".join(f"{worded(', ').join(map(worded, heads))} ({reason})" for reason, heads in absent.items())
+    told = worded("; ").join(
+        worded("{heads} ({reason})", heads=worded(", ").join(map(worded, heads)), reason=reason)
+        for reason, heads in absent.items()
+    )
     notes += [worded("Left out, for nobody here has it: {told}.", told=told)] * bool(told)
     notes += [worded("Severity: own scores minus the others' on the same questions, 0 to 1 of the scale.")] * bool(
         severities
@@ -201,7 +206,7 @@ def _look(annotator: AnnotatorQuality) -> str:
 
 
 def _fact(annotator: AnnotatorQuality) -> str:
-    facts = escape("; ".join(listed(annotator)))
+    facts = escape(worded("; ").join(listed(annotator)))
     return f'<li class="d-fact">{escape(annotator.rater)} <span class="d-said">{facts}</span></li>'
 
 
@@ -238,7 +243,7 @@ def _cell(estimate: Estimate) -> str:
             "n {n:,}, {clusters:,} clusters, {method}; {note}",
             n=estimate.n,
             clusters=estimate.clusters,
-            method=estimate.method.replace("_", " "),
+            method=worded(METHODS.get(estimate.method, estimate.method)),
             note=estimate.note,
         )
     )

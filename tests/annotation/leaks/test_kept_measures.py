@@ -9,6 +9,7 @@ from sqlalchemy import Engine, func, select
 
 from annotation import blinding
 from annotation.facts.study_facts import keep_audit
+from annotation.leaks import blinding_audit
 from annotation.people.principals import Principal, local_admin
 from annotation.shown_texts import auditing
 from annotation.shown_texts.auditing import audit_study
@@ -77,7 +78,7 @@ def test_what_a_page_left_out_is_measured_when_the_whole_is_asked_for(
     audited: tuple, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine, admin, made = audited
-    monkeypatch.setattr(blinding, "FEWEST_TOPICS", 1)
+    monkeypatch.setattr(blinding_audit, "FEWEST_TOPICS", 1)
     with reading(engine) as session:
         page = audit_study(session, admin, interval=whatever, whole=False)
     with transaction(engine) as session:

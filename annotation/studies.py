@@ -17,6 +17,7 @@ from plain.hashes import text_sha256
 
 NAME_MAX = 60  # characters
 LABEL_FILES = (".csv", ".json", ".jsonl", ".ndjson", ".parquet")
+LABELS_ONLY = "This study has labels only."  # says a text that stands where a report would
 OWNER_ACTS = (
     "init", "protocol", "status", "reveal", "import", "import_probes", "import_gold", "pairs", "resolve_flag",
     "edit_text", "restore_passage", "exclude_report", "void_work",

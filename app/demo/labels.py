@@ -18,7 +18,7 @@ from annotation.importing.labels.results_write import import_results
 from annotation.importing.reports import records, write
 from annotation.people.principals import Principal, local_admin
 from annotation.planning.slots import apply_plan, make_plan
-from annotation.studies import init_study
+from annotation.studies import LABELS_ONLY, init_study
 from annotation.work.open_and_close import set_status
 from db import connect, tables
 
@@ -58,7 +58,7 @@ def _reports() -> records.Parsed:
 
 def _report(topic: str, system: str) -> records.ReportRecord:
     """A text that has nothing but a length."""
-    told = "This study has labels only. The paragraphs below stand where a report would, and give it a length."
+    told = f"{LABELS_ONLY} The paragraphs below stand where a report would, and give it a length."
     numbers = range(1, paragraphs(topic, system) + 1)
     filling = (f"Simulated paragraph {number}: the report has no text." for number in numbers)
     text = "\n\n".join([told, *filling])

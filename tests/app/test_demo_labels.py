@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
+from annotation.judges.defining.judge_file import JudgeDefinition
+from annotation.judges.planning.plan import plan_judges
 from annotation.people.principals import local_admin
 from annotation.verdicts import load_verdicts
 from app.commands.people.quality import print_status
@@ -28,6 +30,7 @@ from db.tables import Study
 from exports.forms import as_markdown
 from exports.sheets.bias import headlines
 from exports.tables import PEOPLE, agreement_table
+from tests.annotation.judges.judged_study import describe
 from tests.conftest import new_postgres
 from tests.migrated import new_sqlite
 
@@ -69,6 +72,12 @@ def answers(engine: Engine) -> list[tuple[object, ...]]:
     return sorted(
         map(tuple, verdicts[["cluster_id", "rater_id", "criterion", "presentation", "label"]].to_numpy()), key=repr
     )
+
+
+def test_a_judge_of_it_is_warned_that_there_is_nothing_to_read(found: Found) -> None:
+    judge = JudgeDefinition(name="own", model="openai/x", max_output_tokens=99)
+    (plan,) = plan_judges(found.engine, found.study.id, [judge], describe=describe, write=False)
+    assert [warning for warning in plan.warnings if "has labels only" in warning and "study 'demo'" in warning]
 
 
 @pytest.mark.slow

@@ -31,6 +31,8 @@ SHIPPED_NAMES = (
 BLOCKS = frozenset({"system", "user"})
 BLOCK = re.compile(r"{% block (system|user) %}\n(.*?){% endblock %}", re.DOTALL)  # of a shipped prompt
 SENTINEL = "qzx{}vk"  # stands for a text, to see where it comes out
+CRITERIA = re.compile(r"'[\w.]+\.(Asked|Listed) object' has no")  # as Jinja says it
+ONE_BY_ONE = "; criteria one by one are {% for one in criteria %}{{ one.code }}: {{ one.text }}{% endfor %}"
 BESIDE = 200  # characters between a criterion's id and its text, where the model is to see that they belong together
 MOST = 1_000_000  # characters of a prompt without its texts
 
@@ -119,7 +121,8 @@ def refuse_unfit(template: str, material: Material, source: str) -> None:
     """
     _parsed(template, source)
     if unknown := sorted(_undeclared(template) - {*NAMES, *SHIPPED_NAMES}):
-        raise _bad(source, f"there is no {{{{ {unknown[0]} }}}}; the names are {', '.join(NAMES)}")
+        how = ONE_BY_ONE * (unknown[0] == "criterion")
+        raise _bad(source, f"there is no {{{{ {unknown[0]} }}}}; the names are {', '.join(NAMES)}{how}")
     said = _rendered(template, material, source)
     for name, text in zip(material.names, material.texts, strict=True):
         if text not in said:
@@ -152,7 +155,8 @@ def _rendered(template: str, material: Material, source: str) -> str:
     try:
         prompt = build_prompt(replace(material, template=template), "plain")
     except TemplateError as error:
-        said = re.sub(r"'[\w.]+\.Asked object'", "a criterion", error.message or type(error).__name__)
+        said, of_criteria = CRITERIA.subn("of criteria there is no", error.message or type(error).__name__)
+        said += ONE_BY_ONE * of_criteria
         raise _bad(source, said) from None
     except (ArithmeticError, LookupError, TypeError, ValueError, OverflowError, MemoryError) as error:
         raise _bad(source, f"it cannot be filled in: {error}") from None

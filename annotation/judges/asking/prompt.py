@@ -52,6 +52,12 @@ class Asked:
     scale: Scale | None = None
     about: str = ""
 
+    def __str__(self) -> str:
+        """The question under its id, as a prompt writes it."""
+        whose = f" (about {self.about})" if self.about else ""
+        scale = f"\nScore: {scale_in_words(self.scale)}." if self.scale else ""
+        return f"criterion: {self.code}\n{self.label}{whose}. {self.text}{scale}"
+
     @property
     def own_code(self) -> str:
         """The criterion's own id, without the mark."""
@@ -250,7 +256,7 @@ class Listed(tuple[Asked, ...]):
     """Criteria that a template may go through one by one, or write down as they are."""
 
     def __str__(self) -> str:
-        return "\n\n".join(map(_question, self))
+        return "\n\n".join(map(str, self))
 
 
 def ready_parts(material: Material, nonce: str, answers: Sequence[str], schema: str) -> dict[str, Any]:
@@ -273,12 +279,6 @@ def ready_parts(material: Material, nonce: str, answers: Sequence[str], schema: 
         "texts_are_data": DATA,
         "examples": "",
     }
-
-
-def _question(asked: Asked) -> str:
-    whose = f" (about {asked.about})" if asked.about else ""
-    scale = f"\nScore: {scale_in_words(asked.scale)}." if asked.scale else ""
-    return f"criterion: {asked.code}\n{asked.label}{whose}. {asked.text}{scale}"
 
 
 def _reply_format(material: Material, answers: Sequence[str], schema: str) -> str:

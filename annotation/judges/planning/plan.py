@@ -94,7 +94,7 @@ def plan_judges(
             raise errors.AnnotationError("locked", f"study {study.name!r} is locked; nothing can be judged any more")
         items = judged_items(session, study)
         questions = criteria_by_topic(session, study, items)
-        said = warn_of_addressed(session, study)
+        said = *warn_of_addressed(session, study), *_warn_of_stand_ins(session, study)
         wanted = [
             _wanted(session, study, definition, facts[definition.name], items, questions, said)
             for definition in definitions
@@ -160,6 +160,16 @@ def refuse_unfit_prompt(
     for item in {item.names: item for item in items}.values():
         material = empty_material(protocol, template, questions[item.topic_id], item.names, 1)
         own_prompts.refuse_unfit(template, own_prompts.sentinels(material), own_prompts.source_of(definition))
+
+
+def _warn_of_stand_ins(session: orm.Session, study: Study) -> Iterator[str]:
+    """A demo of labels has no reports: what stands in their places is paid for like any text."""
+    stands = Report.study_id == study.id, Report.shown_text.contains(studies.LABELS_ONLY)
+    if study.is_simulated and session.scalar(select(Report.id).where(*stands).limit(1)) is not None:
+        yield (
+            f"study {study.name!r} has labels only: where its reports would stand there is nothing to judge, at the "
+            "same price; try judges on the study 'demo', whose reports are real texts"
+        )
 
 
 def _shown_topics(session: orm.Session, definition: JudgeDefinition, prompt: examples.JudgePrompt) -> list[str]:

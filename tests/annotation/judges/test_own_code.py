@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 import shutil
 import subprocess
 import sys
@@ -27,7 +28,7 @@ from annotation.protocol import parse_protocol
 from annotation.verdicts import load_verdicts, write_labels_csv
 from db.connect import reading
 from db.judge_tables import JudgeAttempt, JudgeConfig
-from tests.annotation.judges.judged_study import SYSTEMS, labels, make_study, protocol_text, study_row
+from tests.annotation.judges.judged_study import CODES, SYSTEMS, labels, make_study, protocol_text, study_row
 
 SHIPPED = Path("docs/own_judges")
 ANSWERS = '{"answers": {one["id"]: "first" for one in item["criteria"]}}'
@@ -85,6 +86,22 @@ def test_a_program_answers_lines_and_nothing_names_a_system(sqlite: Engine, tmp_
     seen = (tmp_path / "seen").read_text()
     assert "Why do rivers rise?" in seen
     assert not [name for name in SYSTEMS if name in seen]
+
+
+@pytest.mark.slow
+def test_a_provider_that_pretends_answers_a_judge_with_a_prompt_for_nothing(
+    sqlite: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = make_study(sqlite, 2)
+    handler = runpy.run_path(str(SHIPPED / "pretend.py"))["Pretend"]
+    monkeypatch.setattr(sys, "argv", ["pretend.py", *CODES])
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        where = f'model = "openai/pretend"\napi_base = "http://127.0.0.1:{server.server_port}/v1"\nbatching = "all"'
+        price = "price = {input = 0.15, output = 0.6}\nmax_cost = 1.0\nmax_output_tokens = 500"
+        summary = run(sqlite, study, defined(tmp_path, f"{where}\n{price}"))
+        server.shutdown()
+    assert (summary.done, summary.labels) == (4, {"ok": 12})
 
 
 @pytest.mark.slow

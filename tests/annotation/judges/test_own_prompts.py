@@ -99,9 +99,10 @@ def test_an_own_prompt_is_asked_kept_and_proved_and_its_change_asks_anew(engine:
     assert any("later revisions" in warning for warning in anew.warnings)
 
 
-def test_criteria_may_be_asked_one_by_one_each_id_beside_its_text(engine: Engine, tmp_path: Path) -> None:
+@pytest.mark.parametrize("one", ["{{ one.text }} ({{ one.code }})", "{{ one }}"])
+def test_criteria_may_be_asked_one_by_one_each_id_beside_its_text(engine: Engine, tmp_path: Path, one: str) -> None:
     study = make_study(engine, 1)
-    listed = "{% for one in criteria %}\n- {{ one.text }} ({{ one.code }}){% endfor %}"
+    listed = f"{{% for one in criteria %}}\n- {one}{{% endfor %}}"
     (planned,) = plan_judges(engine, study, [own(tmp_path, OWN.replace("{{ criteria }}", listed))], describe=describe)
     assert planned.added == 2
 
@@ -116,7 +117,9 @@ def test_criteria_may_be_asked_one_by_one_each_id_beside_its_text(engine: Engine
         (OWN + "{% if %}", None, "prompt.txt, line 7: "),
         (OWN + "{{ task.__class__.__mro__ }}", None, "access to attribute '__class__'"),
         (OWN + "{{ 1 // 0 }}", None, "cannot be filled in"),
-        (OWN + "{{ criteria[0].skale }}", None, "a criterion has no attribute 'skale'"),
+        (OWN + "{{ criteria[0].skale }}", None, "of criteria there is no attribute 'skale'; criteria one by one are {% for"),
+        (OWN + "{{ criteria.code }}", None, "of criteria there is no attribute 'code'; criteria one by one are {% for"),
+        (OWN + "{{ criterion.code }}", None, "examples; criteria one by one are {% for one in criteria %}{{ one.code }}"),
         (OWN + "{% block extra %}{% endblock %}", None, "the two blocks"),
         (OWN + "{{ '%2000000d' | format(1) }}", None, "characters without its texts"),
         (OWN + f"Never prefer {SYSTEMS[0].upper()}.", None, f"names the system '{SYSTEMS[0]}'"),

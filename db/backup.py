@@ -29,6 +29,7 @@ from plain.hashes import file_sha256
 
 CHUNK = 200  # rows in memory at once: a report may be a megabyte
 Advance = Callable[[int, int], object]
+Row = dict[str, Any]
 
 
 class JsonText(TypeDecorator[str]):
@@ -81,10 +82,15 @@ def first_filled(connection: Connection) -> str | None:
     return None
 
 
-def copy_rows(source: Connection, target: Connection, advance: Advance) -> int:
+def copy_rows(
+    source: Connection,
+    target: Connection,
+    advance: Advance,
+    changed: Callable[[str, Row], Row] = lambda _table, row: row,
+) -> int:
     """Insert every row of `source` into `target`, whose tables are empty; how many.
 
-    `advance(rows done, rows)` is called after each chunk.
+    `advance(rows done, rows)` is called after each chunk; `changed(table, row)` is the row to insert.
     Both are at one schema, and each is in one transaction of the caller's.
     """
     there = columns_there(source)
@@ -97,7 +103,7 @@ def copy_rows(source: Connection, target: Connection, advance: Advance) -> int:
         asked = sa.select(table).order_by(*order).execution_options(yield_per=CHUNK)
         for chunk in source.execute(asked).mappings().partitions():
             with connect.naming_the_database(target.engine):
-                target.execute(sa.insert(into), [dict(row) for row in chunk])
+                target.execute(sa.insert(into), [changed(table.name, dict(row)) for row in chunk])
             done += len(chunk)
             advance(done, of)
     return done

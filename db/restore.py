@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -72,14 +73,13 @@ def _load(source: Connection, target: Connection, made_at: datetime, advance: ba
         )
     if where := first_misfit(source):  # a backup is SQLite, which keeps any value in any column
         raise errors.DatabaseError(f"the backup holds a value in {where} that does not fit there; nothing was restored")
-    rows = backup.copy_rows(source, target, advance)
+    rows = backup.copy_rows(source, target, advance, partial(_share_source, target))
     target.execute(
         sa.update(judge_tables.JudgeCall)
         .where(judge_tables.JudgeCall.lease_until > made_at)
         .values(lease_until=made_at)
     )
     set_sequences(target)
-    share_sources(target)
     target.exec_driver_sql("ANALYZE")  # or the planner takes a full table for an empty one until it is told
     return rows
 
@@ -133,19 +133,20 @@ def set_sequences(target: Connection) -> None:
             target.execute(sa.select(sa.func.setval(sa.func.pg_get_serial_sequence(table.name, "id"), last)))
 
 
-def share_sources(target: Connection) -> None:
+def _share_source(target: Connection, table: str, row: backup.Row) -> backup.Row:
     """Passages that an older calipers kept with each probe go to `sources`, where their study has each once.
 
-    Only where no process of an older calipers works, which would show these probes without: in a new database.
+    Only here, in a new database: a process of an older calipers would show such a probe without.
     """
-    item, source = tables.Item, tables.Source
-    for key, study in target.execute(sa.select(item.id, item.study_id).where(item.own_context > "")).all():
-        text = target.scalar(sa.select(item.own_context).where(item.id == key)) or ""
-        named = {"study_id": study, "sha256": text_sha256(text)}
-        known = target.scalar(sa.select(source.id).filter_by(**named))
-        if known is None:
-            known = target.scalar(sa.insert(source).values(text=text, **named).returning(source.id))
-        target.execute(sa.update(item).where(item.id == key).values(own_context=None, source_id=known))
+    if table != "items" or not (text := row.get("context")):
+        return row
+    source, named = tables.Source, {"study_id": row["study_id"], "sha256": text_sha256(text)}
+    known = target.scalar(sa.select(source.id).filter_by(**named))
+    if known is None:
+        # not of Postgres' sequence, which begins anew
+        key = sa.select(sa.func.coalesce(sa.func.max(source.id), 0) + 1).scalar_subquery()
+        known = target.scalar(sa.insert(source).values(id=key, text=text, **named).returning(source.id))
+    return row | {"context": None, "source_id": known}
 
 
 WHOLE_MAX = 2**31  # what a column holds on Postgres that is not a BigInteger

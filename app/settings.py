@@ -61,6 +61,11 @@ class Settings:
         """Whether cookies may insist on a secure connection."""
         return urlsplit(self.base_url).scheme == "https"
 
+    @property
+    def is_here_alone(self) -> bool:
+        """Whether links open on the server's own machine only."""
+        return urlsplit(self.base_url).hostname in ("127.0.0.1", "localhost")
+
     def invite_link(self, token: str) -> str:
         """The link a person opens to sign in."""
         return f"{self.base_url.rstrip('/')}/invite/{token}"
@@ -72,7 +77,7 @@ def leads_elsewhere(base_url: str, port: int) -> str:
     `base_url`: of another host is a proxy's, which may be before any port.
     """
     known = urlsplit(base_url)
-    if known.hostname not in ("127.0.0.1", "localhost") or known.port == port:
+    if not Settings(base_url=base_url).is_here_alone or known.port == port:
         return ""
     return (
         f"invitations lead to {base_url}, not to port {port}; to print links that lead here: "

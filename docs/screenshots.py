@@ -42,7 +42,7 @@ WIDE, MIDDLE, SMALL, NARROW = (1920, 1080), (1440, 757), (1024, 768), (760, 900)
 TELEPHONE = (390, 844)
 EVALUATOR = (
     "agreement", "reliability", "bias", "ranking", "disagreements", "judges", "progress", "blinding", "paper",
-    "planner", "disputes", "people",
+    "planner", "disputes", "people", "crowd",
 )  # fmt: skip
 TALL = (1440, 2200)  # a page that is read from its sentence down to its warnings
 CLAIMS = (

@@ -11,7 +11,7 @@ from annotation.people.principals import study_for
 from app.results import shown_file, study_reports
 from app.results.kept import Version
 from app.screens import look, waiting
-from app.settings import database
+from app.settings import database, settings
 from calibration.errors import CalibrationError
 from calibration.results import CalibrationReport
 from db import connect, tables
@@ -151,3 +151,9 @@ def in_one_line(value: object) -> str:
             ", ".join(map(str, value)) if not any(isinstance(inner, Mapping | list | tuple) for inner in value) else ""
         )
     return "" if value is None else str(value)
+
+
+def here_alone() -> str:
+    """What is said of links that nobody elsewhere can open; empty where they can."""
+    told = " They open on this machine alone: start the server with CALIPERS_BASE_URL set to the address people type."
+    return worded(told) if settings().is_here_alone else ""

@@ -107,6 +107,8 @@ def test_several_are_invited_at_once_and_their_links_are_shown_until_they_are_ta
     drawn(screen.run())
     told = "".join(html_of(screen))
     assert told.count("/invite/") == 3, "of each, and in the e-mail text of the first"
+    assert "They open on this machine alone" in told
+    assert screen.text_area(key="new_names").value == "", "pressed again it would make other links"
     drawn(screen.selectbox(key="mail_for").select("Cy").run())
     subject, mail = map(unescape, re.findall('class="p-mail">(?:<b>)?([^<]*)', "".join(html_of(screen))))
     assert subject == "Invitation: A small study"

@@ -22,6 +22,7 @@ from annotation.studies import init_study, protocol_of
 from app.component import TRYING
 from app.demo import preview
 from app.screens.study import protocol_form
+from app.settings import settings
 from db.connect import reading, transaction
 from db.tables import Event, Study
 from tests.app.drawing import drawn, html_of
@@ -52,10 +53,15 @@ def of(engine: Engine, name: str) -> int:
         return session.scalars(select(Study.id).where(Study.name == name)).one()
 
 
-def test_a_study_is_made_on_the_page_and_one_begins_in_it(engine_here: Engine, olga: tuple[Principal, str]) -> None:
+def test_a_study_is_made_on_the_page_and_one_begins_in_it(
+    engine_here: Engine, olga: tuple[Principal, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _, cookie = olga
+    monkeypatch.setenv("CALIPERS_BACKUP_FOLDER", str(tmp_path / "kept"))
+    settings.cache_clear()
     screen = AppTest.from_function(run, args=(cookie, "studies"), default_timeout=60).run()
     assert "You take part in 1 study." in said(screen)
+    assert "No backup has been made yet" in said(screen)
     assert "foreign" not in said(screen)
     screen.text_input(key="study_name").set_value("mine").run()
     assert "there is a study called &#x27;mine&#x27;" in said(pressed(screen, "study_make"))
@@ -134,6 +140,7 @@ def test_a_protocol_is_changed_field_by_field_and_a_refusal_says_its_place(
     pressed(screen, f"{form}criterion/Remove")
     screen.text_area(key=f"{form}study.consent").set_value("You may stop.").run()
     pressed(screen, "protocol_take")
+    assert "In use as it stands here: version 2." in said(screen)
     with reading(engine_here) as session:
         study = session.get_one(Study, olga[0].study_id)
         taken = protocol_of(study)
@@ -141,6 +148,8 @@ def test_a_protocol_is_changed_field_by_field_and_a_refusal_says_its_place(
     assert [(one.id, one.text) for one in taken.criterion] == [
         ("clear", "Which is clearer?"), ("criterion_1", "Which digs\ndeeper?")
     ]  # fmt: skip
+    for one in ("study = 3", "study = [3]"):
+        assert tomllib.loads(protocol_form.put(one, ("study", "overlap"), 2)) == {"study": {"overlap": 2}}
     screen.selectbox(key=f"{form}task_type").set_value("pointwise_rating").run()
     assert "To mend" not in said(screen), "keys of the other task went, and what this one needs came"
     assert parse_protocol(screen.text_area(key="protocol_text_own").value).answers.scale == Scale(min=0, max=10)

@@ -180,6 +180,7 @@ def paste_html(name: str, link: str) -> str:
             "Copy this into {name} now: the link is shown once, and only its hash is kept.",
             name=escape(name or worded("the platform")),
         )
+        + report_page.here_alone()
         + f'</p><div class="c-scroll"><table class="w-paste">{rows}</table></div>'
     )
 

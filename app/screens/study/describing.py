@@ -18,10 +18,7 @@ from db.connect import reading, transaction
 from plain.wording import worded
 
 TEXT = "judges_text"
-TOLD = (
-    "A worker that was started with <code>--wait --from-app</code> asks them, with the keys of its own machine: a key "
-    "is named here, never written."
-)
+TOLD = "A worker asks them, with the keys of its own machine: {command} A key is named here, never written."
 
 
 def show(principal: Principal) -> None:
@@ -30,7 +27,8 @@ def show(principal: Principal) -> None:
         study = study_for(session, principal, "admin")
         kept, protocol = requests.kept_text(session, study), studies.protocol_of(study)
     st.session_state.setdefault(TEXT, kept)
-    report_page.section(f'<h2>{worded("Describe judges")}</h2><p class="c-soft">{worded(TOLD)}</p>')
+    command = f"<code>calipers judge resume {escape(study.name)} --from-app --wait</code>."
+    report_page.section(f'<h2>{worded("Describe judges")}</h2><p class="c-soft">{worded(TOLD, command=command)}</p>')
     _add()
     text = st.text_area(worded("Judges, as TOML; a change counts once you leave the field"), key=TEXT, height=220)
     if not text.strip():

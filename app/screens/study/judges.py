@@ -62,7 +62,7 @@ def draw_now(
     if not runs.standings:
         report_page.empty(
             worded("No judge has run yet"),
-            f"<p>{worded('Describe models below, or in judges.toml, then run')}</p><p><code>"
+            f"<p>{worded('Describe models below and ask for a run, or run those of judges.toml:')}</p><p><code>"
             f"calipers judge run {escape(runs.study)} --judges judges.toml</code></p>",
         )
         return
@@ -119,17 +119,18 @@ def ask(principal: Principal) -> None:
     with reading(database()) as session:
         judges, study = asking.can_be_asked(session, principal), study_for(session, principal, "evaluator")
         name, requests = study.name, judge_standings.asked_in_the_app(session, study)
-        why = asking.not_run(session, study)
+        why, in_app = asking.not_run(session, study), asking.described_judges(session, study)
     if not judges:
         return
     told = "{judge} was asked for and not run: {why}. Mended there, it can be asked for again."
     lines = (worded(told, judge=escape(one), why=escape(said.rstrip("."))) for one, said in sorted(why.items()))
     lost = "".join(f'<p class="c-red">{line}</p>' for line in lines)
-    st.html(f'<div class="c-page"><h2>{worded("Another run")}</h2>{lost}</div>')
+    st.html(f'<div class="c-page"><h2>{worded("Ask for a run")}</h2>{lost}</div>')
     chosen, button = st.columns([2, 5], vertical_alignment="bottom")
-    judge = chosen.selectbox(worded("Judge to run again"), judges, key="judge_to_run", on_change=_forget)
+    judge = chosen.selectbox(worded("Judge to ask"), judges, key="judge_to_run", on_change=_forget)
     if judge in requests:
-        waiting = f"<code>calipers judge resume {escape(name)} --judges judges.toml --wait</code>"
+        reads = "--from-app" if judge in in_app else "--judges judges.toml"
+        waiting = f"<code>calipers judge resume {escape(name)} {reads} --wait</code>"
         st.html(
             '<div class="c-page"><p class="c-soft">'
             + worded("It is asked for. A worker carries it out: {waiting}", waiting=waiting)
@@ -183,7 +184,7 @@ def forecast_sentence(expected: asking.Forecast) -> str:
         cost = worded("likely USD {likely:,.4f}, at worst USD {worst:,.4f}", likely=money.likely, worst=money.worst)
     return worded(
         "{judge} would make {calls} ({parts}), {cost}. {spent} Reckoned with the settings of its last "
-        "run; the worker reads judges.toml as it is then.",
+        "run, or as it is described here; the worker reads its description as it is then.",
         judge=expected.judge, calls=several(calls, "call"), parts=worded(", ").join(parts), cost=cost, spent=spent,
     )  # fmt: skip
 

@@ -171,6 +171,7 @@ def invite_by_name(whose: Whose) -> None:
     st.html(
         '<div class="c-page"><p class="c-amber">'
         + worded("Copy these now: a link is shown once, and only its hash is kept.")
+        + report_page.here_alone()
         + f'</p><div class="c-scroll"><table class="p-links">{rows}</table></div></div>'
     )
     with row():
@@ -290,6 +291,7 @@ def _invite_typed(session: Any, principal: principals.Principal) -> None:
     if not names:
         raise errors.AnnotationError("bad_name", "write at least one name, one a line")
     _make_links(session, principal, names, st.session_state.new_role, new_link=False)
+    st.session_state.new_names = ""  # pressed again it would make other links
 
 
 def _make_links(

@@ -52,9 +52,10 @@ CHOICES = {
     "statement": "statement", "fact": "fact", "key point": "key point", "insight": "insight", "document": "document",
     "requirement": "requirement", "report": "report", "sources": "sources", "show": "show", "caption": "caption",
     "remove": "remove", "kept": "kept", "spacing": "spacing", "canonical": "canonical", "plain": "plain",
-    "protocol": "protocol", "shuffled": "shuffled", "note": "note", "warn": "warn", "pause": "pause", "undo": "undo",
+    "protocol": "as they stand here", "shuffled": "shuffled", "note": "note", "warn": "warn",
+    "pause": "pause", "undo": "undo",
     "spell_check": "spell check", "breaks": "breaks", "pace": "pace", "bookmarks": "bookmarks", "notes": "notes",
-    "closed": "closed", "open": "open",
+    "closed": "once the study is closed", "open": "at any time",
 }  # fmt: skip
 NEW: dict[str, dict[str, Any]] = {
     "criterion": {"id": "criterion_{}", "label": "New question", "text": "What is asked?"},
@@ -199,9 +200,11 @@ class Form:
     def _changed(self, path: Path, key: str) -> None:
         value = st.session_state[key]
         if path == ("task_type",):
-            answers = dict(_at(self._doc, ("answers",)) or {})
+            answers = _at(self._doc, ("answers",))
             foreign = set().union(*ANSWERS_OF.values()) - ANSWERS_OF[value]
-            answers = {name: one for name, one in answers.items() if name not in foreign}
+            answers = (
+                {name: one for name, one in answers.items() if name not in foreign} if isinstance(answers, dict) else {}
+            )
             self._put(("answers",), NEEDED.get(value, {}) | answers)
         self._put(path, value)
 
@@ -224,7 +227,7 @@ def put(text: str, path: Path, value: Any) -> str:
     doc: Any = tomlkit.parse(text)
     table = doc
     for step in path[:-1]:
-        if step not in table:
+        if not isinstance(table.get(step), dict):  # what stands there instead of a table cannot hold the value
             table[step] = tomlkit.table() if table is doc else tomlkit.inline_table()
         table = table[step]
     if value is None or (value == "" and _known(path)[1] == ""):

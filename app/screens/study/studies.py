@@ -19,8 +19,8 @@ from app.demo import preview
 from app.results import study_reports
 from app.results.reporting import settings_of
 from app.screens import look, report_page, waiting
-from app.screens.study import protocol_form
-from db import connect
+from app.screens.study import audit, protocol_form
+from db import connect, types
 from exports.cells import DASH
 from plain.wording import several, worded
 
@@ -53,6 +53,9 @@ def show(principal: Principal, cookie: str) -> None:
         texts = {name: text for _, name, _, text, _ in lines}
     here = [line for line in lines if not line[-1]]
     report_page.answer(worded("You take part in {studys}.", studys=several(len(here), "study")))
+    if principal.role == "admin" and settings.settings().backup_folder:
+        told, is_late = audit.backups_told(settings.settings(), types.now())
+        report_page.section(f'<p class="c-amber">{escape(told)}</p>' if is_late else "")
     for place, name, told, _, _ in look.paged(
         here, lambda line: f"{line[1]} {line[2]}", "studies", worded("Find a study")
     ):
@@ -185,9 +188,12 @@ def _make(principal: Principal, texts: dict[str, str]) -> None:
 def change(principal: Principal) -> None:
     """The study's own protocol, to be brought to another version."""
     with connect.reading(settings.database()) as session:
-        own = study_for(session, principal, "admin").protocol_text
+        study = study_for(session, principal, "admin")
+        own, version = study.protocol_text, study.protocol_version
     st.session_state.setdefault(OWN_TEXT, own)
     text = edit_protocol(OWN_TEXT)
+    if text == own:
+        report_page.section(f'<p class="c-soft">{worded("In use as it stands here: version {n}.", n=version)}</p>')
     if text in (None, own) or not st.button(worded("Take this protocol"), key="protocol_take", type="primary"):
         return
     try:

@@ -8,15 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.documents.pdf_pieces import Figure, Line, Piece, Table, Word
+from annotation.documents.pdf_unruled import NARROW, joined
 
 FORMS = re.compile(r"[\u2e80-\u2fdf\ufb00-\ufb06]")
 GAP = 2.0  # type sizes: blanks in a line are narrower, what is further apart is another column
-NARROW = 0.6  # type sizes: what two columns are apart at least; a blank between words is half of it
 MOST_CROSSING = 0.3  # of a page's lines that may reach over both of its columns
 MARGIN = 0.09  # of a page's height, above and below which its running titles are
 FEWEST = 8  # lines that make a column
 SMALL = 0.85  # of the size of most words
-FEWEST_ROWS = 3  # that make a table without rules
 RUNNING = 3  # pages on which a picture in one place, or a title, belongs to the paper and not to the text
 MOST_OVER = 12  # lines in front of a picture; before more of them it is a page's background, or its scan
 FOOT = 0.13  # the same for page numbers alone, which some set nearer to the text
@@ -266,7 +265,7 @@ def _within(lines: Sequence[Line], reach: float, height: float) -> set[str]:
 def _in_order(lines: Sequence[Line], gutter: float | None) -> list[Line | Table]:
     """The lines as they are read: down the left column, then down the right, between lines that reach over both."""
     if gutter is None:
-        return _joined(lines)
+        return joined(lines)
     ordered: list[Line | Table] = []
     band: list[Line] = []
     for line in sorted(lines, key=lambda line: line.top):
@@ -280,7 +279,7 @@ def _in_order(lines: Sequence[Line], gutter: float | None) -> list[Line | Table]
 
 def _columns(band: Sequence[Line], gutter: float) -> list[Line | Table]:
     return [
-        *_joined([line for line in band if line.x0 < gutter]), *_joined([line for line in band if line.x0 >= gutter])
+        *joined([line for line in band if line.x0 < gutter]), *joined([line for line in band if line.x0 >= gutter])
     ]  # fmt: skip
 
 
@@ -301,69 +300,6 @@ def _gutter(lines: Sequence[Line], width: float, fewest: int = FEWEST, near: flo
 
 def _usual(lengths: Iterable[float]) -> float:
     return sorted(found := [*lengths])[len(found) // 2]
-
-
-def _joined(lines: Sequence[Line]) -> list[Line | Table]:
-    """Parts on one height are one line again, or a row of a table that no rules show."""
-    made: list[Line | Table] = []
-    table = _Unruled()
-    for row in _rows(lines):
-        if not table.takes(row):
-            made += table.made()
-            table = _Unruled()
-            if not table.takes(row):
-                made.append(_one_line(row))
-    return [*made, *table.made()]
-
-
-def _rows(lines: Sequence[Line]) -> list[list[Line]]:
-    rows: list[list[Line]] = []
-    for line in sorted(lines, key=lambda line: (line.top, line.x0)):
-        last = rows[-1][-1] if rows else None
-        if last and abs(last.bottom - line.bottom) < 0.4 * line.size and last.x1 <= line.x0 + 1:
-            rows[-1].append(line)
-        else:
-            rows.append([line])
-    return rows
-
-
-def _one_line(row: Sequence[Line]) -> Line:
-    return replace(row[0], words=tuple(word for line in row for word in line.words))
-
-
-class _Unruled:
-    """Rows of which each part is below one of the row above: three of them are a table."""
-
-    def __init__(self) -> None:
-        self.rows: list[list[list[Line]]] = []
-        self.spans: list[tuple[float, float]] = []
-
-    def takes(self, row: Sequence[Line]) -> bool:
-        """Whether the row is one of the table, or goes on with the cells of the last; if so it is taken."""
-        if not self.rows:
-            self.spans = [(line.x0, line.x1) for line in row]
-            self.rows = [[[line] for line in row]] if len(row) > 1 else []
-            return len(row) > 1
-        places = [[n for n, (x0, x1) in enumerate(self.spans) if line.x0 < x1 and line.x1 > x0] for line in row]
-        if any(len(found) != 1 for found in places) or len({found[0] for found in places}) < len(row):
-            return False
-        if len(row) == len(self.spans):
-            self.rows.append([[line] for line in row])
-        elif row[0].top - max(line.bottom for cell in self.rows[-1] for line in cell) < 0.35 * row[0].size:
-            for line, found in zip(row, places, strict=True):
-                self.rows[-1][found[0]].append(line)
-        else:
-            return False
-        for line, (at,) in zip(row, places, strict=True):
-            self.spans[at] = min(self.spans[at][0], line.x0), max(self.spans[at][1], line.x1)
-        return True
-
-    def made(self) -> list[Line | Table]:
-        if len(self.rows) >= FEWEST_ROWS:
-            first = self.rows[0][0][0]
-            return [Table(tuple(tuple(map(tuple, row)) for row in self.rows), first.top, first.page)]
-        lines = [line for row in self.rows for cell in row for line in cell]
-        return [_one_line(row) for row in _rows(lines)]
 
 
 def _is_below(piece: Piece, other: Table | Figure) -> bool:

@@ -1,7 +1,11 @@
 """What is on a page of a PDF: words in lines, cells in tables, and where pictures are."""
 
+import re
 from collections import Counter
 from dataclasses import dataclass
+
+BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)  # in the name of a font
+TYPED = re.compile(r"courier|mono|consolas|menlo|typewriter|(?:cm|ec|lm|sf)tt", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

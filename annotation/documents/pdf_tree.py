@@ -15,8 +15,7 @@ LARGER = 1.12  # a heading's type beside the text's
 LONGEST_HEADING = 200  # characters
 DEEPEST = 4
 MOST_BLANKS = 200  # between two words of code
-BOLD, SLANTED = re.compile(r"bold|black|heavy|semibold|demi", re.I), re.compile(r"italic|oblique|slanted", re.I)
-TYPED = re.compile(r"courier|mono|consolas|menlo|typewriter|cmtt", re.I)
+SLANTED = re.compile(r"italic|oblique|slanted", re.I)
 STOPPED = re.compile(r"[.!?:;。！？：][\"'”’)\]]*$")
 UNSPACED_DASH = re.compile(r"\w—$")
 CAPTION = re.compile(  # in the languages of `source_lists.reference_headings`
@@ -234,8 +233,8 @@ Style = tuple[str, bool, bool, bool, bool]  # address, raised, bold, slanted, ty
 
 def _style(word: pdf_pieces.Word) -> Style:
     font = word.font
-    is_bold, is_slanted = bool(BOLD.search(font)), bool(SLANTED.search(font))
-    return word.link, word.raised, is_bold, is_slanted, bool(TYPED.search(font))
+    is_bold, is_slanted = bool(pdf_pieces.BOLD.search(font)), bool(SLANTED.search(font))
+    return word.link, word.raised, is_bold, is_slanted, bool(pdf_pieces.TYPED.search(font))
 
 
 def _dressed(inside: list[Element], style: Style) -> list[Element]:
@@ -272,11 +271,11 @@ def _is_slanted(line: pdf_pieces.Line) -> bool:
 
 
 def _is_bold(line: pdf_pieces.Line) -> bool:
-    return all(BOLD.search(word.font) for word in line.words)
+    return all(pdf_pieces.BOLD.search(word.font) for word in line.words)
 
 
 def _is_typed(line: pdf_pieces.Line) -> bool:
-    return all(TYPED.search(word.font) for word in line.words)
+    return all(pdf_pieces.TYPED.search(word.font) for word in line.words)
 
 
 def _as_typed(group: Sequence[pdf_pieces.Line]) -> Iterator[str]:

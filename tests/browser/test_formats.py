@@ -28,7 +28,6 @@ def _read(written: Path, suffix: str, browser: Browser) -> str:
     if suffix == ".pdf":
         page = browser.new_page()
         page.goto(made.as_uri())
-        page.add_style_tag(content="td, th { border: 1px solid }")  # of a table without rules the PDF has words alone
         original = page.pdf(format="A4")
         page.close()
     return read_document(original, suffix, made.name).text

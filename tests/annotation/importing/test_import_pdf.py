@@ -114,6 +114,40 @@ def test_a_table_is_one_with_rules_and_without(ruled: bool) -> None:
     assert text == f"Before it.\n\n{table}\n\nAfter it."
 
 
+def test_a_table_without_rules_has_wrapped_heads_cells_in_the_middle_of_their_row_and_narrow_columns() -> None:
+    def level(y: float, *cells: str) -> list[tuple[float, float, float, str, str]]:
+        return [(x, y, 10.0, "plain", cell) for x, cell in zip((72.0, 190.0, 300.0), cells, strict=True) if cell]
+
+    spaced = [
+        *level(100, "", "Mean", ""), *level(106, "Place", "", "Remark"), *level(112, "", "range", ""),
+        *level(131, "", "", "the highest of"), *level(137, "Fundy", "11.7", ""), *level(143, "", "", "all of them"),
+        *level(162, "Ems", "3.1", ""),
+    ]  # fmt: skip
+    after = [(72.0, 181.0, 10.0, "plain", "Short line."), (72.0, 230.0, 10.0, "plain", "More of the text.")]
+    text, _ = read([(72, 60, 10, "plain", "Before it."), *spaced, *after])
+    table = """
+| Place | Mean range | Remark                     |
+|-------|------------|----------------------------|
+| Fundy | 11.7       | the highest of all of them |
+| Ems   | 3.1        |                            |
+"""
+    assert text == f"Before it.\n{table}\nShort line.\n\nMore of the text."
+    dense = [
+        *level(100, "Measure", "Cost", ""), *level(112, "Low speed", "little, as far", "Low"), *level(124, "", "as known", ""),
+        *level(136, "Walls", "much", "High"), *level(148, "Windows", "some", "High"),
+    ]  # fmt: skip
+    code = [(72.0, 200.0 + 12 * n, 10.0, "typed", "x    =    1        # one") for n in range(3)]
+    text, _ = read([(72, 88, 10, "plain", "ends here."), *dense, *code])
+    assert text.split("\n\n")[:2] == [
+        "ends here.",
+        "| Measure   | Cost                    |      |\n"
+        "|-----------|-------------------------|------|\n"
+        "| Low speed | little, as far as known | Low  |\n"
+        "| Walls     | much                    | High |\n"
+        "| Windows   | some                    | High |",
+    ]
+
+
 def test_running_titles_and_page_numbers_go_and_a_sentence_goes_on_over_the_page() -> None:
     pages = [
         [

@@ -34,7 +34,7 @@ from db.connect import transaction  # noqa: E402
 from db.tables import Study  # noqa: E402
 from tests.browser.conftest import FLAGS, Server  # noqa: E402
 from tests.conftest import chromium  # noqa: E402
-from tests.pictured_study import SHOWN, write_pictured  # noqa: E402
+from tests.pictured_study import ABROAD, SHOWN, write_abroad, write_pictured  # noqa: E402
 from tests.small_study import BESIDE, BOTH, PROBES, PROTOCOL, a_person, add_probes, make_study  # noqa: E402
 from tests.trained_study import make_trained_study  # noqa: E402
 
@@ -204,6 +204,21 @@ def figures(camera: Camera, server: Server, folder: Path) -> None:
                 camera.take(page, name.replace("figures", "table-large"))
 
 
+def abroad(camera: Camera, server: Server, folder: Path) -> None:
+    """Captions, formulas and tables in Chinese, and from right to left."""
+    for language in ABROAD:
+        place = write_abroad(folder / f"abroad-{language}", language)
+        study = make_study(server.engine, place, protocol=SHOWN, name=f"abroad-{language}")
+        for name, size in ((f"abroad-{language}", MIDDLE), (f"abroad-{language}-telephone", TELEPHONE)):
+            with camera.page(server.link(study, "Ada"), size) as page:
+                ready(page)
+                page.wait_for_function("[...document.querySelectorAll('.figure img')].every((one) => one.complete)")
+                camera.take(page, name)
+                if size == TELEPHONE:
+                    page.locator(".report math[display=block]").first.evaluate("one => one.scrollIntoView()")
+                    camera.take(page, f"abroad-{language}-table")
+
+
 def gates(camera: Camera, link: str) -> None:
     """What comes before the first item: instructions and consent, then training with its feedback."""
     with camera.page(link) as page:
@@ -310,6 +325,7 @@ def photograph(server: Server, playwright: Playwright, small: int, target: Path,
             ),
             ("packet",): lambda: packet(camera, server, make_study(server.engine, REPORTS, name="at-home"), scratch),
             ("figures", "figures-", "figure-", "table-"): lambda: figures(camera, server, scratch),
+            ("abroad-",): lambda: abroad(camera, server, scratch),
             ("rating", "both", "probe"): lambda: other_tasks(camera, server),
             ("signed-out", "bad-link"): lambda: doors(camera),
         }

@@ -7,6 +7,9 @@ from collections.abc import Callable
 GIVE_UP_S = 15 * 60.0  # of 429s without a success
 FAILURES_IN_A_ROW, FAILURE_PAUSE_S = 20, 60.0
 LONGEST_PAUSE_S = 60.0
+AGAIN = 2.0  # times as fast as a limit lets calls through, until its next 429: at half of that they would wait in vain
+ALIKE = 0.25  # share by which two rates may differ that one limit has let through; what comes by chance differs by more
+FORGOTTEN_S = 60.0  # since the last 429
 APART_S = 0.004  # the first calls: sent at once they are answered at once, and each burst waits for one processor
 
 
@@ -26,6 +29,8 @@ class Gate:
         self._pauses = self._failures = 0
         self._limited_since: float | None = None
         self._answered = False
+        self._counted_from, self._let_through = clock(), 0  # since the last 429 that began a pause
+        self._rate = self._apart_s = 0.0
         self.workers = 1  # processes that share the limits
 
     def wait_s(self) -> float:
@@ -39,8 +44,12 @@ class Gate:
     def started(self, tokens: float) -> None:
         """A call of about `tokens` tokens went out; the next one keeps its distance."""
         gap = max(60 / self._rpm if self._rpm else 0.0, 60 * tokens / self._tpm if self._tpm else 0.0)
+        now = self._clock()
         apart = 0.0 if self._answered else APART_S
-        self._next_start = max(self._clock(), self._next_start) + max(self.workers * gap, apart)
+        if now - self._counted_from < FORGOTTEN_S:
+            apart = max(apart, self._apart_s)
+        self._next_start = max(now, self._next_start) + max(self.workers * gap, apart)
+        self._let_through += 1
 
     def succeeded(self) -> None:
         self._pauses = self._failures = 0
@@ -48,8 +57,18 @@ class Gate:
         self._answered = True
 
     def limited(self, retry_after_s: float | None) -> None:
-        """A 429: nobody sends until Retry-After is over, else for 1, 2, 4 … 60 s with jitter."""
+        """A 429: nobody sends until Retry-After is over, else for 1, 2, 4 … 60 s with jitter.
+
+        Where as many calls were let through a second as before, it is a limit: from then on they keep a distance, lest
+        all that waited is sent at once, and more of it than the limit lets through.
+        """
         now = self._clock()
+        self._let_through -= 1
+        if now >= self._paused_until:
+            before, self._rate = self._rate, self._let_through / max(1e-9, now - self._counted_from)
+            is_limit = abs(self._rate - before) < ALIKE * before
+            self._apart_s = 1 / (AGAIN * self._rate) if is_limit else 0.0
+            self._counted_from, self._let_through = now, 0
         if self._limited_since is None:
             self._limited_since = now
         if retry_after_s is not None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable
+
 import pytest
 
 from annotation.judges.asking.steps import back_off_s
@@ -61,6 +64,53 @@ def test_a_429_pauses_as_long_as_it_asks_else_ever_longer() -> None:
     silent.succeeded()
     silent.limited(None)
     assert silent.paused_s() == 1
+
+
+def run_against(
+    refuses: Callable[[float], bool], calls: int, slots: int = 64, latency_s: float = 0.3
+) -> tuple[float, int]:
+    """Seconds that so many calls take, and how many 429s, which come after 20 ms and ask for one second."""
+    made, clock = gate()
+    out: list[tuple[float, bool]] = []  # when it is answered, and whether with a 429
+    begun, done, wasted = clock.at, 0, 0
+    while done < calls:
+        clock.at += 0.001
+        for answer in [one for one in out if one[0] <= clock.at]:
+            out.remove(answer)
+            done, wasted = done + (not answer[1]), wasted + answer[1]
+            made.limited(1.0) if answer[1] else made.succeeded()
+        while len(out) < slots and made.wait_s() <= 0:
+            made.started(1)
+            refused = refuses(clock.at)
+            out.append((clock.at + (0.02 if refused else latency_s), refused))
+    return clock.at - begun, wasted
+
+
+class Bucket:
+    """A provider that lets 50 calls a second through, and 50 at once after a rest."""
+
+    def __init__(self) -> None:
+        self.tokens, self.at = 50.0, 100.0
+
+    def refuses(self, now: float) -> bool:
+        self.tokens, self.at = min(50.0, self.tokens + 50 * (now - self.at)), now
+        if self.tokens < 1:
+            return True
+        self.tokens -= 1
+        return False
+
+
+def test_a_limit_that_nobody_told_is_used_and_hardly_run_into() -> None:
+    seconds, wasted = run_against(Bucket().refuses, 600)
+    assert 600 / seconds >= 45
+    assert wasted <= 60, "100 per 1,000 calls"
+
+
+def test_429s_that_come_by_chance_do_not_slow_a_judge_down() -> None:
+    dice = random.Random(7)
+    seconds, wasted = run_against(lambda now: dice.random() < 0.1, 400)
+    assert 30 < wasted < 60
+    assert seconds < 15, "at once after each pause of a second"
 
 
 def test_fifteen_minutes_of_429s_are_enough() -> None:

@@ -1,4 +1,4 @@
-"""How near a judge run comes to what the provider allows: `python benchmarks/judge.py`, about three minutes.
+"""How near a judge run comes to what the provider allows: `python benchmarks/judge.py`, about five minutes.
 
 Calls per second over concurrency / latency (the ideal), beside bare litellm and a raw aiohttp client that send the same
 prompts to the same provider in the same run; CPU per call; and what a hard rate limit wastes. A calipers run does all
@@ -6,8 +6,9 @@ of it: claim, prompt, send, ledger, labels, on SQLite. Exit 1 where a promise is
 many calls, are in judge_queue.py.
 
 How long after the provider sent a reply it is in the journal as it came, quiet and beside as many busy processes as
-there are cores: whoever kills the process before that has it paid again. Told, and promised by nobody yet: processor
-time of a call over bare litellm's.
+there are cores: whoever kills the process before that has it paid again. And a long run through a model whose prompts
+litellm makes over, call by call, so that litellm's processor time is the limit: as many processes as `--workers auto`
+finds worth it, imports and all, beside bare litellm in one.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 import aiohttp
+from sqlalchemy import Engine
 
 from annotation.judges.asking import client
 from annotation.judges.asking.prompt import Prompt, build_prompt
@@ -39,6 +41,7 @@ from annotation.judges.planning.plan import plan_judges
 from annotation.judges.queue import journal
 from annotation.judges.running.progress import JudgeSummary
 from annotation.judges.running.run import run_judges
+from app.commands.judges.workers import run_as_needed
 from benchmarks.promises import Figure, record
 from db.connect import open_database
 from db.migrations import upgrade
@@ -76,6 +79,9 @@ ROWS = (
 )
 LIMIT_PER_S, LIMITED_CALLS = 50, 600
 IN_JOURNAL_S = 0.25
+CPU_OF_LITELLM = 1.3
+MADE_OVER = "openai/o3"  # its system message becomes another one
+LONG = Row(0.3, 2, 64, 110)  # enough calls for a part to be measured
 WAITED = Row(0.3, 80, 64, 6)
 
 
@@ -93,6 +99,7 @@ def main() -> int:
             for number, row in enumerate(ROWS):
                 figures += throughput(fake, row, Path(folder) / str(number))
             figures += limits(fake, Path(folder))
+            figures += as_needed(fake, Path(folder) / "auto")
             figures += waits(fake, Path(folder) / "waits")
             process.terminate()
     record(figures)
@@ -127,7 +134,11 @@ def throughput(fake: Fake, row: Row, folder: Path) -> list[Figure]:
         Figure(f"{name}: calipers / bare litellm", calipers / bare_rate, low=row.of_litellm or -math.inf),
         Figure(f"{name}: calipers / raw aiohttp", calipers / raw_rate, low=row.of_aiohttp or -math.inf),
         Figure(f"{name}: CPU above bare litellm", above, "ms a call", high=row.cpu_ms or math.inf),
-        Figure(f"{name}: CPU of a call / bare litellm", found["calipers"][1] / found["litellm"][1]),
+        Figure(
+            f"{name}: CPU of a call / bare litellm",
+            found["calipers"][1] / found["litellm"][1],
+            high=CPU_OF_LITELLM if row.cpu_ms else math.inf,
+        ),
     ]
 
 
@@ -147,6 +158,24 @@ def waits(fake: Fake, folder: Path) -> list[Figure]:
             found.append(Figure(f"reply to journal, {name}: {which}", value, "s", high=most))
             print(f"reply to journal, {name}, {which}: {value:.2f} s", flush=True)
     return found
+
+
+def as_needed(fake: Fake, folder: Path) -> list[Figure]:
+    """Calls per second of `judge run` as it is, over those of litellm in one process."""
+    fake.reset(latency_ms=LONG.latency_s * 1000)
+    (judge,) = definition(fake, LONG.concurrency, model=MADE_OVER)
+    by_litellm, _ = asyncio.run(bare(judge, prompt(LONG.kilobytes), LONG.calls // 5))
+    engine, study = planned(folder, LONG.calls, (judge,), filler(LONG.kilobytes))
+    os.environ["CALIPERS_DATABASE_URL"] = engine.url.render_as_string()
+    file = folder / "judges.toml"
+    file.write_text(f"[[judge]]\n{settings(fake, LONG.concurrency, model=MADE_OVER)}", encoding="utf-8")
+    resume = ["small", "--keep-paused", f"--judges={file}"]
+    (summary,) = run_as_needed(engine, study, (judge,), resume, None).judges
+    engine.dispose()
+    assert summary.done == LONG.calls, summary
+    share = summary.done / summary.seconds / by_litellm
+    print(f"--workers auto / bare litellm, prompts made over: {share:.2f}", flush=True)
+    return [Figure("--workers auto / bare litellm in one process, prompts made over", share, low=1.0)]
 
 
 def limits(fake: Fake, folder: Path) -> list[Figure]:
@@ -176,6 +205,17 @@ CPU: list[float] = []
 
 def run(fake: Fake, calls: int, concurrency: int, folder: Path, text: str, more: str = "") -> JudgeSummary:
     """Plan and run; its CPU seconds are left in `CPU`."""
+    definitions = definition(fake, concurrency, more)
+    engine, study = planned(folder, calls, definitions, text)
+    cpu = time.process_time()
+    (summary,) = run_judges(engine, study, definitions).judges
+    CPU.append(time.process_time() - cpu)
+    engine.dispose()
+    assert summary.done == calls, summary
+    return summary
+
+
+def planned(folder: Path, calls: int, definitions: tuple[JudgeDefinition, ...], text: str) -> tuple[Engine, int]:
     folder.mkdir(parents=True)
     url = f"sqlite:///{folder}/judge.db"
     upgrade(url)
@@ -183,14 +223,8 @@ def run(fake: Fake, calls: int, concurrency: int, folder: Path, text: str, more:
     study = make_study(
         engine, calls // 2, text=lambda number, side: f"[[q={0.9 if side == 'A' else 0.1}]] {number} {side} {text}"
     )
-    definitions = definition(fake, concurrency, more)
     plan_judges(engine, study, definitions)
-    cpu = time.process_time()
-    (summary,) = run_judges(engine, study, definitions).judges
-    CPU.append(time.process_time() - cpu)
-    engine.dispose()
-    assert summary.done == calls, summary
-    return summary
+    return engine, study
 
 
 async def bare(judge: JudgeDefinition, text: Prompt, calls: int) -> tuple[float, float]:
@@ -272,11 +306,13 @@ def _spin() -> None:
         json.dumps(list(range(1000)))
 
 
-def definition(fake: Fake, concurrency: int, more: str = "") -> tuple[JudgeDefinition, ...]:
+def definition(fake: Fake, concurrency: int, more: str = "", model: str = "openai/fake") -> tuple[JudgeDefinition, ...]:
+    return judges(settings(fake, concurrency, more, model))
+
+
+def settings(fake: Fake, concurrency: int, more: str = "", model: str = "openai/fake") -> str:
     price = "price = {input = 0.15, output = 0.60}"
-    return judges(
-        f'name = "j"\nmodel = "openai/fake"\napi_base = "{fake.base}"\nconcurrency = {concurrency}\n{price}\n{more}'
-    )
+    return f'name = "j"\nmodel = "{model}"\napi_base = "{fake.base}"\nconcurrency = {concurrency}\n{price}\n{more}'
 
 
 def filler(kilobytes: int) -> str:

@@ -1,7 +1,9 @@
 """kill -9 of a judge run every five seconds: `python benchmarks/kills.py`, eight minutes; `--minutes 1` for a look.
 
 `calipers judge run` is started again and again on one study, through litellm, on the fake provider (1 s, 20 kB, 32 in
-flight), and killed with all it started five seconds after its first request; at last it is let finish. Promised: no
+flight), and killed with all it started five seconds after its first request; at last it is let finish. For half of the
+time it is two processes, as `--workers auto` makes of it where one is held up, and by turns one of these is killed, the
+process that started them alone, or all: those whose parent is gone finish what is in flight and end. Promised: no
 reply that the provider sent more than .25 s before a kill is paid again; what the runs tell of as perhaps paid twice
 covers what was; the money spent stays within max_cost and covers the bill; the doctor finds no rule broken. Then, for a
 third of the time, the same of a judge of one's own code (1 s, 8 in flight), which keeps a bill of its answers itself.
@@ -26,6 +28,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+import psutil
 from sqlalchemy import func, select
 
 from benchmarks.promises import Figure, record
@@ -64,9 +67,26 @@ class Many(Judging):
     def __init__(self, url: str, folder: Path, fake: Fake) -> None:
         self.engine = open_database(url)
         super().__init__(url, self.engine, fake, folder)
+        self.processes, self._turn = 1, 0
         text = self._judges.read_text(encoding="utf-8").replace("concurrency = 4", f"concurrency = {CONCURRENCY}")
         text = text.replace("timeout_s = 5\n", "")  # on a slow machine a request that timed out is paid again too
         self._judges.write_text(f"{text.rstrip()}\nmax_cost = {BUDGET}\n", encoding="utf-8")
+
+    def killed(self, run: subprocess.Popen[str]) -> list[float]:
+        """Kill it, and say when; workers by turns: one and then all, or their parent alone."""
+        at, workers = [time.time()], psutil.Process(run.pid).children() if self.processes > 1 else []
+        self._turn += 1
+        if workers and self._turn % 3 == 1:
+            workers[0].kill()
+            time.sleep(EVERY_S / 2)
+            at.append(time.time())
+        elif workers and self._turn % 3 == 2:
+            run.kill()
+            run.wait()
+            _, living = psutil.wait_procs(workers, timeout=30)
+            assert not living, "a worker goes on without the process that started it"
+        self.kill(run)
+        return at
 
 
 class OwnCode(Fake):
@@ -107,13 +127,12 @@ def kills(runs: Many, fake: Fake, minutes: float) -> list[float]:
     at: list[float] = []
     ends = time.time() + 60 * minutes
     while time.time() < ends:
-        before, run = fake.stats()["billed"], runs.start()
+        before, run = fake.stats()["billed"], runs.start(runs.processes)
         runs.until_billed(before + 1, run)
         time.sleep(EVERY_S)
         if run.poll() is not None:
             break
-        at.append(time.time())
-        runs.kill(run)
+        at += runs.killed(run)
         print(f"killed {len(at)} times; {fake.stats()['billed']:,} replies", flush=True)
     return at
 
@@ -135,12 +154,14 @@ def main() -> int:
                 fake.reset(latency_ms=1000 * LATENCY_S, jitter=0.3)
                 upgrade(url)
                 runs, words = Many(url, folder, fake), "several words of a report " * (KILOBYTES * 1000 // 52)
-                calls = min(asked.calls, round(minutes * 60 * CONCURRENCY / LATENCY_S))
+                calls = min(asked.calls, round(1.5 * minutes * 60 * CONCURRENCY / LATENCY_S))
                 make_study(
                     runs.engine, calls // 2,
                     text=lambda number, side: f"[[q={0.9 if side == 'A' else 0.1}]] {number} {side} {words}",
                 )  # fmt: skip
-                at = kills(runs, fake, minutes)
+                at = kills(runs, fake, minutes / 2)
+                runs.processes = 2
+                at += kills(runs, fake, minutes / 2)
                 fake.set(latency_ms=20)
                 runs.finish(runs=100, timeout=3600)
                 figures = found(runs, fake, at) + of_own_code(folder / "own", OWN_SHARE * minutes)

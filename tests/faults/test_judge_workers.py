@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from sqlalchemy import Engine
 
@@ -67,6 +68,20 @@ def test_two_processes_share_the_work_and_a_ctrl_c_ends_both_in_good_order(
     (finished,) = run_judges(engine, 1, parse_judges(toml(fake), parse_protocol(protocol_text()))).judges
     assert (finished.done, finished.labels) == (120, {"ok": 360})
     assert len(attempts(engine)) == fake.stats()["billed"] == 120, "nothing is paid twice"
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_workers_end_in_good_order_where_the_process_that_started_them_is_killed(
+    engine: Engine, database_url: str, tmp_path: Path, fake: Fake
+) -> None:
+    with at_work(engine, database_url, tmp_path, fake) as running:
+        workers = psutil.Process(running.pid).children()
+        running.kill()
+        _, living = psutil.wait_procs(workers, timeout=30)
+    assert (len(workers), living) == (2, [])
+    states = call_states(engine)
+    assert set(states) == {"done", "planned"}
+    assert len(attempts(engine)) == fake.stats()["billed"] == states["done"] < 120
 
 
 @pytest.mark.parametrize("database_url", ["postgres"], indirect=True)

@@ -231,7 +231,8 @@ def _as_read(shown: Sequence[ShownText], template: str) -> list[ShownText]:
     """Pictures are for who sees them; others read the captions."""
     if template.startswith(SEES):
         return list(shown)
-    return [replace(text, shown_text=MARKS.sub("", text.shown_text)) for text in shown]
+    marked = (MARKS.sub("", text.shown_text) if "![figure]" in text.shown_text else text.shown_text for text in shown)
+    return [replace(text, shown_text=read) for text, read in zip(shown, marked, strict=True)]
 
 
 def material_of(

@@ -15,7 +15,7 @@ from annotation.errors import AnnotationError
 from app.commands import opening
 from app.commands.judges import align, drift, models, records, stress
 from app.commands.judges.records import BATCH, POLL_S, usd
-from app.commands.judges.workers import chosen_judges, live, result, with_keys, without_keys
+from app.commands.judges.workers import chosen_judges, live, result, stop_with_parent, with_keys, without_keys
 from app.commands.printing import JSON, ONE, print_json, print_table
 from plain.counting import counted
 
@@ -195,7 +195,9 @@ def resume(
     if wait:
         _carry_out_requests(engine, study_id, definitions, limit, as_json, f"{again} --wait", described)
     able = with_keys(definitions)  # before a pause ends that this machine cannot use
-    if not keep_paused:
+    if keep_paused:
+        stop_with_parent()
+    else:
         with connect.transaction(engine) as session:
             row = session.get_one(tables.Study, study_id)
             go_on(session, opening.local_admin(row), [definition.name for definition in able])

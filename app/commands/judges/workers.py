@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -124,8 +125,20 @@ def _started(arguments: Sequence[str]) -> Iterator[_Worker]:
     command = command_of("app.command_line", "judge", "resume", *arguments, "--json")
     with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as complaints:
         # in a session of its own, so that a Ctrl-C of the terminal reaches each of them once: through us
-        process = subprocess.Popen(command, stdout=said, stderr=complaints, start_new_session=True)
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=said, stderr=complaints, start_new_session=True
+        )
         yield _Worker(process, said, complaints)
+
+
+def stop_with_parent() -> None:
+    """In a worker: as at Ctrl-C, once the process that started it is gone, however that ended. Its input ends then."""
+
+    def wait() -> None:
+        os.read(0, 1)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def _show(

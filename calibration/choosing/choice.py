@@ -146,11 +146,11 @@ def shortfall(candidate: Candidate) -> float:
 def closest(candidates: Sequence[Candidate]) -> Candidate | None:
     """The best standing, and of these the smallest shortfall; None where none is known.
 
-    Of several that are level the first by name: see `as_close`.
+    Of several that are level the first, which is the cheapest: see `as_close`.
     """
     known = [candidate for candidate in candidates if not math.isnan(shortfall(candidate))]
     standings: tuple[Standing, ...] = ("adequate", "open", "ruled_out")
-    return min(known, key=lambda one: (standings.index(one.standing), shortfall(one), one.judge), default=None)
+    return min(known, key=lambda one: (standings.index(one.standing), shortfall(one)), default=None)
 
 
 def as_close(candidate: Candidate, candidates: Sequence[Candidate]) -> list[str]:

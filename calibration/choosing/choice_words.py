@@ -177,9 +177,7 @@ def _found(told: Told) -> tuple[str, str]:
         nobody = "Cannot tell whether {tried} can replace an annotator: no label has a second annotator's beside it"
         return worded(nobody, tried=tried), _without_people(nearest, told)
     alone = len(candidates) == 1
-    level = len(as_close(nearest, candidates)) == 1
-    agreeing = "it agrees with {agreement}" if alone or level else "each agrees with {agreement}"
-    numbers = worded(agreeing, agreement=number_words.agreement_words(nearest, word))
+    numbers = _agreement_of(nearest, told)
     if measured := number_words.measured(nearest, told.plan, word):
         numbers = worded("{numbers}, and {measured}", numbers=numbers, measured=measured)
     lead = f"{numbers[0].upper()}{numbers[1:]}" if alone else (
@@ -273,15 +271,23 @@ def _hardly(people: AmongPeople, rule: str) -> str:
     )
 
 
+def _agreement_of(nearest: Candidate, told: Told) -> str:
+    """How far the judge that comes closest agrees, and each that is level with it."""
+    agreeing = "it agrees with {agreement}"
+    if len(as_close(nearest, told.candidates)) > 1:
+        agreeing = "each agrees with {agreement}"
+    return worded(agreeing, agreement=number_words.agreement_words(nearest, told.word))
+
+
 def _without_people(nearest: Candidate, told: Told) -> str:
     number = nearest.second_labels
     enough = worded("on some of the {word}", word=worded(told.word))
     if number:
         enough = worded("on about {number}", number=wording.several(number, told.word.removesuffix("s")))
     return worded(
-        "{near}: it agrees with {agreement}. How far people agree with each other is unknown{second} {enough} (power "
-        "{power:g} at no true gap){state}.",
-        near=_comes_closest(nearest, told.candidates), agreement=number_words.agreement_words(nearest, told.word),
+        "{near}: {numbers}. How far people agree with each other is unknown{second} {enough} (power {power:g} at no "
+        "true gap){state}.",
+        near=_comes_closest(nearest, told.candidates), numbers=_agreement_of(nearest, told),
         second=worded(SECOND_LABELS), enough=enough, power=told.plan.power, state=worded(OR_STATE),
     )  # fmt: skip
 

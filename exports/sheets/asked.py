@@ -69,7 +69,8 @@ def _rows(report: CalibrationReport, judge: str) -> Iterator[Row]:
     if alpha:
         yield "Krippendorff's α among annotators", among[alpha], alpha.rpartition("_")[2]
     order = next((name for name in ORDERS if name in itself), "swap_consistency")
-    yield ORDERS[order][0], itself.get(order, math.nan), ORDERS[order][1] if order in itself else "never asked so"
+    if order in itself or notes.knows_ties(report):  # one report by itself has no order
+        yield ORDERS[order][0], itself.get(order, math.nan), ORDERS[order][1] if order in itself else "never asked so"
     if "valid_share" in itself:
         yield "Usable answers", itself["valid_share"], "of all it was asked for"
     yield from _cost(pooled, judge)
@@ -86,6 +87,7 @@ def _items(labels: LabelCounts) -> str:
 def _agreement(report: CalibrationReport, own: Mapping[str, Estimate], one: Candidate | None) -> Iterator[Row]:
     choice, what = report.choice, AGREEMENT
     rule = [notes.TIE_RULES[choice.plan.ties if choice else report.settings.ties]] if notes.knows_ties(report) else []
+    rule += [f"by the {choice.plan.ties} distance of scores"] if choice and choice.plan.ties in notes.NEAR else []
     if choice is None or one is None:
         if notes.agreement_key(report) in own:
             yield what, own[notes.agreement_key(report)], "; ".join(filter(None, [*rule, _usable(report)]))

@@ -67,8 +67,11 @@ def label_agreement_in_caption(report: CalibrationReport, *, asked: bool | None 
     """The same as the last part of a caption's one sentence."""
     said = worded(TIE_RULES[report.settings.ties]) if knows_ties(report) else worded("these labels know no tie")
     over = f"; {_over(asked)[0].lower()}{_over(asked)[1:]}" if asked is not None and usable_differ(report) else ""
-    if asked and (near := _nearness(report)):
+    near = _nearness(report)
+    if asked and near:
         return worded("; agreement is {near}{over}", near=near, over=over)
+    if near and not knows_ties(report):
+        said = worded("these labels know no tie; equal scores alone count, where the choice counts near ones in part")
     return worded("; agreement is label agreement ({said}{over})", said=said, over=over)
 
 

@@ -200,12 +200,16 @@ def test_open_judges_that_the_same_would_decide_stand_together() -> None:
 
 def test_two_judges_with_the_very_same_answers_are_level_in_number_and_sentence() -> None:
     frame = priced({"one": (0.7, 0.003)}, pairs=20, seed=1)
-    frame = pd.concat([frame, frame[frame["rater_id"] == "one"].assign(rater_id="two")])
+    frame = pd.concat([frame, frame[frame["rater_id"] == "one"].assign(rater_id="two", cost_usd=0.001)])
     choice = cheapest_adequate_judge(frame, CalibrationSettings(margin=0.2, resamples=499))
     one, two = choice.candidates
     assert one.clusters_needed == two.clusters_needed is not None
     assert "one and two come closest, level with each other: each agrees with the annotators in" in choice.sentence
     assert "one and two come closest, level with each other (agreement" in short_sentence(choice)
+    assert choice.foremost == one == named(choice)["two"], "the card is of the cheaper one"
+    people = sorted(frame.loc[frame["rater_kind"] == "human", "rater_id"].unique())
+    one_person = cheapest_adequate_judge(frame[~frame["rater_id"].isin(people[1:])], CalibrationSettings(resamples=499))
+    assert "level with each other: each agrees with the annotators in" in one_person.sentence
 
 
 def test_an_annotator_surely_behind_the_judge_agrees_at_least_so_much_less() -> None:

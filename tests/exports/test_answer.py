@@ -7,11 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from calibration.calibrate import calibrate
 from calibration.choosing.choice_words import without_advice
-from calibration.results import ReportWarning
+from calibration.results import CalibrationSettings, ReportWarning
 from exports.answer import CAUTIONS, DRAWN, TALL, WIDE, answer_of, answer_pdf, carrying
 from exports.cells import shown
 from exports.pack import brief_pack, write_pack
+from exports.plots.forest import forest
 from exports.sheets.judges import judges_table
 from exports.tables import agreement_table
 from exports.words.methods import methods_paragraph
@@ -19,6 +21,7 @@ from exports.words.sentences import opening
 from tests.exports.hostile_page import hostile_report
 from tests.exports.toy import toy_report
 from tests.exports.toy_choice import candidate, toy_choice
+from tests.exports.toy_studies import race_study
 
 
 def crowded():
@@ -77,6 +80,14 @@ def test_a_reviewer_finds_ten_numbers_with_their_rule():
     assert said["USD per 1,000 items"][0] == "2.10"
     assert said["Same verdict in both orders"] == ("–", "", "never asked so")
     assert len(asked.rows) <= 10
+
+
+def test_of_scores_the_rule_of_agreement_is_said_and_no_order_is_asked_for():
+    report = calibrate(race_study(), CalibrationSettings(resamples=199, scales={"overall": ("1", "2", "3")}))
+    said = {row[0]: row[4] for row in answer_of(report).asked.rows}
+    assert said["Agreement with the annotators"].startswith("by the linear distance of scores")
+    assert "Same verdict in both orders" not in said
+    assert "equal scores alone count, where the choice counts near ones" in forest(report).caption
 
 
 def test_three_cautions_at_most_and_none_of_another_judge():

@@ -156,7 +156,10 @@ def test_at_every_size_each_question_is_on_screen_with_its_answers_and_what_is_p
         const small = [...root.querySelectorAll('button:not(.skip), a, textarea, [role=radio]')]
             .filter((one) => one.checkVisibility({ visibilityProperty: true }) && Math.min(box(one).width, box(one).height) < 24)
             .map((one) => `small: ${one.className}`);
-        return [...outside, ...small];
+        const pane = root.querySelector('.side.active .pane');
+        pane.scrollTop = pane.scrollHeight; // where who read to the end comes back to, at whatever size
+        const shown = box(pane.querySelector('.report > :last-child')).bottom - box(pane).top;
+        return [...outside, ...small, ...(shown < 24 ? [`of the end of a report ${shown} px are shown`] : [])];
     }"""
     assert reader.locator(".calipers").evaluate(wrong) == []
 

@@ -14,6 +14,7 @@ from annotation.canonical import form, plain
 from annotation.errors import AnnotationError
 from annotation.files.decoding import read_toml, wanted
 from plain.hashes import text_sha256
+from plain.wording import worded
 
 TaskType = Literal["pairwise_choice", "pointwise_rating", "probe_label"]
 Aid = Literal["undo", "spell_check", "breaks", "pace", "bookmarks", "notes"]
@@ -202,7 +203,7 @@ class Protocol(Part):
                 raise ValueError(f"study.layout = 'plain': {plain.taken_by_plain(one.id, asked)}")
         refuse_keys_of_other_tasks(self.task_type, self.answers, self.criterion)
         if repeated := first_repeated([c.id for c in self.criterion]):
-            raise ValueError(f"criterion id {repeated!r} appears twice; ids must be unique")
+            raise ValueError(worded("criterion id {id!r} appears twice; ids must be unique", id=repeated))
         if self.criteria_from == "protocol" and not self.criterion:
             raise ValueError("no [[criterion]]; add at least one, or set criteria_from = 'topics'")
         if self.criteria_from == "topics" and self.criterion:
@@ -279,7 +280,7 @@ def parse_protocol(text: str, source: str = "protocol") -> Protocol:
         return Protocol.model_validate(raw)
     except ValidationError as error:
         (_, first), *others = problems(error)
-        more = f" (and {len(others)} more)" if others else ""
+        more = worded(" (and {others} more)", others=len(others)) if others else ""
         raise AnnotationError("bad_protocol", f"{source}: {first}{more}") from error
 
 
@@ -303,11 +304,11 @@ def _problem(one: Any) -> tuple[str, str]:
     for step in one["loc"]:
         place += f"[{step + 1}]" if isinstance(step, int) else f"{'.' if place else ''}{step}"
     if one["type"] == "extra_forbidden":
-        return place, f"unknown key {place!r}; remove it or correct its spelling"
+        return place, worded("unknown key {place!r}; remove it or correct its spelling", place=place)
     if one["type"] == "missing":
-        return place, f"key {place!r} is required but missing; add it"
-    found = "" if one["type"] == "value_error" else f" (found {one.get('input')!r:.60})"
-    said = f"{place + ': ' if place else ''}{wanted(one)}{found}"
+        return place, worded("key {place!r} is required but missing; add it", place=place)
+    found = "" if one["type"] == "value_error" else worded(" (found {found})", found=f"{one.get('input')!r:.60}")
+    said = worded(": ").join(filter(None, (place, wanted(one) + found)))
     return place or said.removeprefix("no [[").partition(" ")[0].strip("];:"), said
 
 
@@ -391,7 +392,7 @@ def refuse_keys_of_other_tasks(asked: TaskType, answers: Answers, criteria: Sequ
             raise ValueError("answers.labels needs at least two answers for probe_label")
         repeated = first_repeated([label.id for label in answers.labels])
         if repeated:
-            raise ValueError(f"answers.labels id {repeated!r} appears twice; ids must be unique")
+            raise ValueError(worded("answers.labels id {id!r} appears twice; ids must be unique", id=repeated))
 
 
 def first_repeated(names: list[str]) -> str | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.errors import ImportingError
+from plain.wording import worded
 
 BOM = b"\xef\xbb\xbf"
 
@@ -143,6 +144,13 @@ WANTED = {
     "bool_type": "use true or false",
     "bool_parsing": "use true or false",
 }
+BOUNDS = {  # as pydantic says them
+    "greater_than": "Input should be greater than {gt}",
+    "greater_than_equal": "Input should be greater than or equal to {ge}",
+    "less_than": "Input should be less than {lt}",
+    "less_than_equal": "Input should be less than or equal to {le}",
+    "string_pattern_mismatch": "String should match pattern '{pattern}'",
+}
 
 
 def read_toml(text: str) -> dict[str, Any]:
@@ -158,5 +166,7 @@ def read_toml(text: str) -> dict[str, Any]:
 def wanted(problem: Mapping[str, Any]) -> str:
     """What one of pydantic's problems asks for; its own words where they say it already."""
     if problem["type"] == "literal_error":
-        return f"use {problem['ctx']['expected']}"
-    return WANTED.get(problem["type"]) or str(problem.get("ctx", {}).get("error", "")) or str(problem["msg"])
+        return worded("use {expected}", expected=problem["ctx"]["expected"].replace(" or ", worded(" or ")))
+    if problem["type"] in BOUNDS:
+        return worded(BOUNDS[problem["type"]], **problem["ctx"])
+    return worded(WANTED.get(problem["type"]) or str(problem.get("ctx", {}).get("error", "")) or str(problem["msg"]))

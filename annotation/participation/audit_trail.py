@@ -14,6 +14,7 @@ from plain.wording import worded
 
 WORK = ("take", "submit", "reopen", "give_back", "handed_in_again", "adjudicate")  # raters' own; labels stand in some
 OURSELVES = "calipers"  # the command line, or what follows from an act by itself
+OURS = ("role", "old", "new", "end")  # facts that are words of ours; others may be a study's own
 FACT_MAX = 120  # characters
 
 
@@ -46,14 +47,16 @@ def list_acts(session: Session, principal: Principal, most: int | None = None) -
 
 def in_words(data: dict[str, Any]) -> str:
     """`new 4, layout folder`; what is long is cut, and what is nothing left out."""
-    told = ((worded(name.replace("_", " ")), _value(value)) for name, value in data.items())
-    return worded(", ").join(f"{name} {value}" for name, value in told if value)
+    told = ((name, _value(value)) for name, value in data.items())
+    return worded(", ").join(
+        f"{worded(name.replace('_', ' '))} {worded(value) if name in OURS else value}" for name, value in told if value
+    )
 
 
 def _value(value: Any) -> str:
     if value is None or value in ("", [], {}):
         return ""
-    text = worded("yes" if value is True else "no" if value is False else str(value))
+    text = worded("yes") if value is True else worded("no") if value is False else str(value)
     if isinstance(value, float):
         text = f"{value:.4g}"
     elif isinstance(value, dict):

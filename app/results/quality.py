@@ -136,7 +136,9 @@ def reason(one: Signal) -> str:
     """A flag as a sentence with the estimate that carries it."""
     value = one.estimate.value
     over = worded("n {n:,}, {clusters:,} clusters", n=one.estimate.n, clusters=one.estimate.clusters)
-    interval = f"{points(value)} {interval_of(one.estimate)}, {over}"
+    interval = worded(
+        "{points} {interval}, {over}", points=points(value), interval=interval_of(one.estimate), over=over
+    )
     if one.name == "speed":
         return worded(
             "needs {share_of_time} of the others' time for the same items ({over})",
@@ -200,7 +202,7 @@ def trust(found: StudyQuality) -> str:
         looked = worded("nobody stands out more than chance allows")
     else:
         looked = worded("it is too early to compare single annotators")
-    return f"{agreed[0].upper()}{agreed[1:]}; {looked}."
+    return worded("{lead}.", lead=worded("; ").join((f"{agreed[0].upper()}{agreed[1:]}", looked)))
 
 
 def more_pairs(found: StudyQuality, half_width: float) -> str:

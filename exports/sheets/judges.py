@@ -13,7 +13,7 @@ from calibration.study.distance import BY_DISTANCE, KAPPA, said_of
 from exports.cells import Cell, Probability, number, spread
 from exports.tables import Column, Table, noted_table, per_thousand
 from exports.words.notes import agreement_key, agreement_title, is_of_study, label_agreement, usable_differ
-from plain.wording import worded, worded_of
+from plain.wording import ENGLISH, spoken, worded, worded_of
 
 ADEQUATE = {
     "": "chosen",
@@ -107,7 +107,7 @@ def _reason(candidate: Candidate) -> str:
         return worded(RULED_OUT.get(candidate.reason, candidate.reason))
     if candidate.standing == "open":
         return worded(OPEN.get(candidate.reason, candidate.reason))
-    reserved = worded(", ").join(worded(row.question) for row in candidate.reservations)
+    reserved = worded(", ").join(question_named(row.question) for row in candidate.reservations)
     chosen = worded(ADEQUATE.get(candidate.reason, "not chosen"))
     return worded("{chosen}, with reservations ({reserved})", chosen=chosen, reserved=reserved) if reserved else chosen
 
@@ -138,7 +138,7 @@ def _why_no_choice(report: CalibrationReport) -> str:
 
 def _reading(choice: Choice, report: CalibrationReport) -> Iterator[str]:
     plan, count = choice.plan, choice.tried
-    kept = [worded("usable answers" if question == "answers" else question) for question in plan.required[2:]]
+    kept = [worded("usable answers") if one == "answers" else question_named(one) for one in plan.required[2:]]
     yield worded(
         "Adequate: shown, each by a test or an interval over whole {cluster}s, to {enough}, to agree more than the "
         "best constant answer, and to keep the limit of {kept}. Ruled out: one of these is shown not to hold. Open: "
@@ -259,10 +259,23 @@ CARD_COLUMNS = (
 )
 
 
+def question_named(question: str) -> str:
+    """English as it stands in the card; elsewhere told apart from a criterion of the same name."""
+    return question if spoken() == ENGLISH else worded("usable answers" if question == "answers" else question)
+
+
 def card_table(report: CalibrationReport, judge: str) -> Table | None:
     """One row per question asked of `judge`; None where the report has no card of it."""
     rows: list[tuple[Cell, ...]] = [
-        (row.question, row.estimate, row.limit, row.outcome, row.estimate.n, row.estimate.clusters, row.sentence)
+        (
+            question_named(row.question),
+            row.estimate,
+            row.limit,
+            row.outcome,
+            row.estimate.n,
+            row.estimate.clusters,
+            row.sentence,
+        )
         for row in card.card_of(report.card, judge)
     ]
     if not rows:

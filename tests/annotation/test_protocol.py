@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from annotation.errors import AnnotationError
-from annotation.protocol import parse_protocol, protocol_sha256, read_protocol, shipped_protocols
+from annotation.protocol import parse_protocol, problems, protocol_sha256, read_protocol, shipped_protocols
+from plain.wording import speaking
 from tests.small_study import PROTOCOL
 
 RATING = PROTOCOL.replace("pairwise_choice", "pointwise_rating").replace(
@@ -97,3 +100,26 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     ]:
         with pytest.raises(AnnotationError, match=says):
             read_protocol(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        (PROTOCOL.replace("min_length = 5", "min_length = -1"), "rationale.min_length"),
+        (PROTOCOL.replace("allow_tie = true", "allow_tie = 'maybe'"), "answers.allow_tie"),
+        (PROTOCOL.replace('title = "A small study"', ""), "title"),
+        (PROTOCOL.replace("topic_once", "topic_twice"), "study.topic_twice"),
+        (PROTOCOL.replace('id = "deep"', 'id = "clear"'), "criterion"),
+        (PROTOCOL.partition("[[criterion]]")[0], "criterion"),
+    ],
+)
+def test_what_is_refused_is_said_of_the_same_key_in_another_language(text: str, key: str) -> None:
+    told = []
+    for language in ("en", "zh_CN"):
+        with speaking(language):
+            with pytest.raises(AnnotationError) as refused:
+                parse_protocol(text)
+            assert isinstance(refused.value.__cause__, ValidationError)
+            told += problems(refused.value.__cause__)
+    assert [place for place, _ in told] == [key, key]
+    assert [bool(re.search("[一-鿿]", said)) for _, said in told] == [False, True]

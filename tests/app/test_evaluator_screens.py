@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 import app.results.computing
 import app.results.study_reports
 from annotation.protocol import read_protocol
+from plain.wording import speaking
 from tests.app.drawing import drawn, html_of, page, read_on, shown
 from tests.calibration.choosing.test_alone import made
 from tests.calibration.passing.passed import made_answers
@@ -291,11 +292,11 @@ NAMES = re.findall(
     "folder wlc table deepresearchgym deepresearch bench reportbench dr eval race ar de en zh pairs design active for gap "
     "difference agreement both orders answer report calibration CALIPERS BACKUP FOLDER CSV JSON TOML PDF SVG PNG LaTeX "
     "BibTeX Markdown USD UTC ICC CC BY sha Cohen Krippendorff Pearson Spearman Kendall Bradley Terry Holm Wilson Steiger "
-    "Dirichlet max judges",
+    "Dirichlet max judges labels bundle",
 )
 SHIPPED = [one.label for one in read_protocol("quick_start")[0].criterion]
 APART = re.compile(
-    "|".join([r"[\w/-]*[0-9_][\w-]*", "^#.*|.* · (?:输入|价格).*", *SHIPPED]), re.DOTALL
+    "|".join([r"[\w/-]*[0-9_][\w-]*", "^#.*|.* · (?:输入|价格).*|设计 all", *SHIPPED]), re.DOTALL
 )  # reports, models
 PRINTED = ("方法", "需由您补充说明的内容")  # parts of the page of a paper that are there to be copied
 
@@ -313,3 +314,16 @@ def test_a_page_in_chinese_holds_no_english_word_but_names_and_code(
     assert any(re.search("[一-鿿]{4}", text) for text in texts), "it speaks Chinese"
     left = {text for text in texts if set(re.findall("[A-Za-z]{2,}", APART.sub("", text))) - {*NAMES}}
     assert left == set()
+
+
+@pytest.mark.slow
+def test_a_figure_is_downloaded_in_english_whoever_looks_at_it(
+    engine_here: Engine, priced_judges: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offered: dict[str, Callable[[], bytes]] = {}
+    monkeypatch.setattr("streamlit.download_button", lambda label, data, name, *_, **__: offered.update({name: data}))
+    page(engine_here, priced_judges, "agreement", "zh_CN")
+    with speaking("zh_CN"):  # as of whoever presses the button
+        told = "".join(re.findall("<!-- (.*?) -->", offered["agreement.svg"]().decode()))
+    assert "annotators among themselves" in told
+    assert not re.search("[一-鿿]", told)

@@ -18,8 +18,7 @@ def show(source: Source) -> None:
         return
     report = opened.report
     answer(headline(report))
-    figure = forest(report)
-    tables_and_figures.plot(figure, "agreement", plot_words.of_forest(figure))
+    tables_and_figures.plot(lambda: forest(report), "agreement", plot_words.of_forest)
     chosen = report.choice.judge if report.choice else None
     by_rater = tables_and_figures.by_merit(agreement_table(report), report.choice)
     tables_and_figures.sortable(by_rater, report, "agreement_table", chosen or "")
@@ -29,9 +28,7 @@ def show(source: Source) -> None:
 
 def _passing(report: CalibrationReport) -> None:
     """Where answers are labels, show who says which, how often judges are right, and corrected pass rates."""
-    figure = pass_fail_figure(report)
-    if figure is not None:
-        tables_and_figures.plot(figure, "pass_fail", plot_words.of_pass_fail(report))
+    tables_and_figures.plot(lambda: pass_fail_figure(report), "pass_fail", lambda _: plot_words.of_pass_fail(report))
     tables = {
         "rates": pass_fail_table(report),
         "confusion": confusion_table(report),
@@ -42,5 +39,5 @@ def _passing(report: CalibrationReport) -> None:
             tables_and_figures.sortable(table, report, key)
     rates = pass_rates_table(report)
     if rates is not None:
-        tables_and_figures.plot(pass_rates_figure(report), "pass_rates", plot_words.of_pass_rates(report))
+        tables_and_figures.plot(lambda: pass_rates_figure(report), "pass_rates", plot_words.of_pass_rates(report))
         tables_and_figures.sortable(rates, report, "pass_rates")

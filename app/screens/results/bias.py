@@ -22,13 +22,13 @@ def show(source: Source) -> None:
         return
     report = opened.report
     answer(sentence([question for question in bias.headlines(report) if question.bias.estimate.rater != PEOPLE]))
-    tables_and_figures.plot(bias_figure(report), "bias", plot_words.of_bias(report))
+    tables_and_figures.plot(lambda: bias_figure(report), "bias", plot_words.of_bias(report))
     table = bias.bias_table(report)
     if table is not None:
         tables_and_figures.sortable(table, report, "biases")
     believed = confidence.confidence_table(report)
     if believed is not None:
-        tables_and_figures.plot(confidence_figure(report), "confidence", plot_words.of_confidence(report))
+        tables_and_figures.plot(lambda: confidence_figure(report), "confidence", plot_words.of_confidence(report))
         tables_and_figures.sortable(believed, report, "confidence")
     warnings_and_making(report, "Bias")
 

@@ -26,7 +26,7 @@ from exports.cells import shown
 from exports.plots.panels import alone_figure
 from exports.sheets.alone import alone, alone_steps_table, alone_table
 from exports.sheets.asked import AGREEMENT, CEILING, COST, GAP
-from exports.sheets.judges import card_table, comparisons_table, judges_table
+from exports.sheets.judges import card_table, comparisons_table, judges_table, question_named
 from exports.words.grammar import percent
 from exports.words.sentences import alone_words, headline, price_words
 from plain.wording import worded
@@ -78,7 +78,7 @@ def _answer(report: CalibrationReport) -> list[str]:
     drawn = plot_html(figure, of_frontier(report))
     st.html(f'<div class="c-page c-room"><div class="c-first">{facts}{drawn}</div></div>')
     if figure is not None:
-        plot_files(figure, "frontier")
+        plot_files(figure, lambda: carrying(report, BESIDE), "frontier")
     prices = [
         worded("{judge}: {price}.", judge=row.judge, price=price_words(row)) for row in alone(report) if row.decided
     ]
@@ -94,7 +94,7 @@ def facts_html(said: Answer) -> str:
     told = [(worded(name), " ".join(filter(None, shown(numbers[name])))) for name in FACTS if name in numbers]
     outcomes: dict[str, list[str]] = {}
     for question, outcome, *_ in said.card.rows if said.card else ():
-        outcomes.setdefault(str(outcome), []).append(worded(str(question)))
+        outcomes.setdefault(str(outcome), []).append(question_named(str(question)))
     told += [
         (worded(head), worded(", ").join(outcomes[outcome]))
         for outcome, head in OUTCOMES.items()
@@ -111,7 +111,7 @@ def _alone(report: CalibrationReport) -> None:
         return
     said = [alone_words(row, report.labels.cluster, report.settings.level) for row in alone(report)]
     section(f"<h2>{escape(worded(table.title))}</h2>{paragraphs(said)}")
-    plot(alone_figure(report), "alone", of_alone(report))
+    plot(lambda: alone_figure(report), "alone", of_alone(report))
     section(table_html(table, report))
     steps = alone_steps_table(report)
     if steps is not None:

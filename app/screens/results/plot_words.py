@@ -235,7 +235,7 @@ def of_work(found: Sequence[AnnotatorQuality]) -> str:
     said = [worded("agreement with the others {agree}", agree=agree)] * bool(agree)
     said += [worded("the share of winners taken on the left {left}", left=left)] * bool(left)
     text = worded("; ").join(said)
-    return f"{text[0].upper()}{text[1:]}." if text else ""
+    return worded("{lead}.", lead=f"{text[0].upper()}{text[1:]}") if text else ""
 
 
 def of_speed(found: Sequence[AnnotatorQuality]) -> str:

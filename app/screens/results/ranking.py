@@ -41,7 +41,9 @@ def show(source: Source) -> None:
         return
     answer(sentence(report), "" if opened.names_systems else worded(MASKED))
     judge = _judge(report)
-    tables_and_figures.plot(ranking_figure(report, judge=judge), "ranking", plot_words.of_ranking(report, judge))
+    tables_and_figures.plot(
+        lambda: ranking_figure(report, judge=judge), "ranking", plot_words.of_ranking(report, judge)
+    )
     table = ranking_table(report, judge)
     if table is not None:
         tables_and_figures.sortable(table, report, "systems")

@@ -53,7 +53,7 @@ def show(source: Source) -> None:
         head.caption(error.text)
     with head:
         report_page.answer(sentence(cells))
-    tables_and_figures.plot(reliability(cells), "reliability", plot_words.of_reliability(cells))
+    tables_and_figures.plot(lambda: reliability(cells), "reliability", plot_words.of_reliability(cells))
     table = cells_table(cells)
     if table.rows:
         tables_and_figures.sortable(table, report, "cells")

@@ -2,7 +2,7 @@
 
 import base64
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
@@ -18,7 +18,7 @@ from calibration.results import CalibrationReport, Estimate
 from calibration.systems.aggregates import AGGREGATE
 from calibration.table.verdicts import BOTH_ORDERS, ONE_LABEL, SYSTEM_PAIR
 from exports import cells, figures, forms, tables
-from plain.wording import worded
+from plain.wording import ENGLISH, speaking, spoken, worded
 
 
 def table_html(table: tables.Table, report: CalibrationReport, chosen: str = "") -> str:
@@ -141,25 +141,36 @@ def behind(number: Estimate, report: CalibrationReport) -> str:
 
 LARGER = 1.25  # print is 8 pt, a screen is read at 13 px
 SMALLEST = 0.83  # of that width: below 11 px nothing can be read, and the figure scrolls
+Draw = Callable[[], figures.Figure | None]
 MIME = {"pdf": "application/pdf", "svg": "image/svg+xml"}
 
 
-def plot(figure: figures.Figure | None, key: str, shows: str) -> None:
-    """Nothing where there is no figure. `key`: of its buttons; `shows`: as of `plot_html`."""
+def plot(draw: Draw, key: str, shows: str | Callable[[figures.Figure], str]) -> None:
+    """Nothing where `draw` draws no figure. `key`: of its buttons; `shows`: as of `plot_html`, or made from it."""
+    figure = draw()
     if figure is None:
         return
-    st.html(f'<div class="c-page c-room">{plot_html(figure, shows)}</div>')
-    plot_files(figure, key)
+    said = shows if isinstance(shows, str) else shows(figure)
+    st.html(f'<div class="c-page c-room">{plot_html(figure, said)}</div>')
+    plot_files(figure, draw, key)
 
 
-def plot_files(figure: figures.Figure, key: str) -> None:
-    """Offer the figure as files. `key`: of the buttons."""
+def plot_files(figure: figures.Figure, draw: Draw, key: str) -> None:
+    """Offer the figure as files, in English: drawn anew where the page speaks otherwise. `key`: of the buttons."""
+    in_english = (lambda: figure) if spoken() == ENGLISH else draw
     with st.container(horizontal=True, gap="medium", key=f"files_of_{key}"):
         for form, mime in MIME.items():
             st.download_button(
-                worded("Download {form}", form=form.upper()), partial(figures.as_bytes, figure, form),
+                worded("Download {form}", form=form.upper()), partial(_file, in_english, form),
                 f"{figure.name}.{form}", mime, key=f"{key}_{form}", type="tertiary", on_click="ignore",
             )  # fmt: skip
+
+
+@speaking()
+def _file(draw: Draw, form: str) -> bytes:
+    figure = draw()
+    assert figure is not None, "the page has shown it"
+    return figures.as_bytes(figure, form)
 
 
 def plot_html(figure: figures.Figure | None, shows: str) -> str:

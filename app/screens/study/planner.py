@@ -156,7 +156,7 @@ def _points(label: str, start: float, key: str, low: float = 1.0) -> float:
 
 def _say(planned: StudyPlan, goals: Goals, assumed: dict[str, float]) -> None:
     report_page.answer(sentence(planned), words.rests_on(planned, assumed))
-    tables_and_figures.plot(plan_figure(planned, goals), "plan", plot_words.of_plan(planned, goals))
+    tables_and_figures.plot(lambda: plan_figure(planned, goals), "plan", plot_words.of_plan(planned, goals))
     report_page.section(f"<h2>{worded('What each aim takes')}</h2>{aims_html(planned)}")
     if planned.at:
         at = planned.at
@@ -174,7 +174,7 @@ def _say(planned: StudyPlan, goals: Goals, assumed: dict[str, float]) -> None:
         )
     if rows := words.drawn_rows(planned):
         report_page.section(f"<h2>{worded('Topics drawn where they say most')}</h2>")
-        tables_and_figures.plot(draw_figure(planned, goals), "draw", plot_words.of_draw(planned, goals))
+        tables_and_figures.plot(lambda: draw_figure(planned, goals), "draw", plot_words.of_draw(planned, goals))
         heads = [head[0].upper() + head[1:] for head in map(worded, words.DRAWN_HEADS)]
         report_page.section(
             f"{look.table('Topics at random and drawn', heads, rows)}"

@@ -194,7 +194,7 @@ class Form:
         mine = [one for one in self._problems if one[0] == place or one[0].startswith((f"{place}.", f"{place}["))]
         self._problems = [one for one in self._problems if one not in mine]
         for at, said in mine:
-            told = said.removeprefix(f"{at}: ") if at == place else said
+            told = said.removeprefix(at + worded(": ")) if at == place else said
             report_page.section(f'<p class="c-red s-refused" role="alert">{escape(told)}</p>')
 
     def _changed(self, path: Path, key: str) -> None:

@@ -29,7 +29,7 @@ OTHER_COUNTING = {
     "annotation/passages.py": "TF-IDF likeness of passages, shown to a reader",
     "annotation/open_work/quotas.py": "a flow problem: whom the remaining slots can reach",
     "annotation/leaks/blinding_audit.py": "the report whose removed share stands apart, for its owner to look at",
-    "annotation/figures/encoding.py": "the likeness of two pictures, part by part, for their owner to look at",
+    "annotation/figures/pictures.py": "the likeness of two pictures, part by part, for their owner to look at",
 }
 OUTSIDE = ("app", "annotation", "calipers", "db", "exports")
 STATISTICS_LIBRARIES = {"scipy", "sklearn", "krippendorff", "statsmodels", "statistics"}

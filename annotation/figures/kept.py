@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import orm, select
 
 from annotation.errors import AnnotationError
-from annotation.figures.encoding import MEDIA_TYPE, Picture
+from annotation.figures.pictures import MEDIA_TYPE, Picture
 from annotation.people import keys
 from annotation.texts.figures import KEPT, figure_names
 from db.tables import Figure, Report, Study

@@ -15,7 +15,7 @@ from annotation.documents import pdf_pictures
 from annotation.documents.document_tree import FIGURE
 from annotation.documents.reading import PACKED
 from annotation.errors import FigureError
-from annotation.figures.encoding import MOST_BYTES, NO_PICTURE, Picture, encoded, from_data
+from annotation.figures.pictures import MOST_BYTES, NO_PICTURE, Picture, encoded, from_data
 from annotation.files.archives import DAMAGED
 from annotation.texts import figures, spans
 from plain.counting import counted

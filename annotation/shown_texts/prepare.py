@@ -9,7 +9,7 @@ from annotation.blinding import Flag, canonical_format, find_self_identification
 from annotation.canonical.form import Layout
 from annotation.citations import Span, Stripped, strip_citations
 from annotation.documents.reading import WITHOUT_WORDS
-from annotation.figures.encoding import Picture
+from annotation.figures.pictures import Picture
 from annotation.leaks.self_identification import FIGURE, LOST
 from annotation.protocol import Reports
 from annotation.texts import figures, scripts, spans

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from sqlalchemy import orm
 
 from annotation.figures import kept
-from annotation.figures.encoding import Look, first_alike, look_of
+from annotation.figures.pictures import Look, first_alike, look_of
 from annotation.leaks.self_identification import FIGURE
 from annotation.people.principals import Principal, study_for
 from annotation.shown_texts.auditing import newest_of

@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from annotation.errors import AnnotationError, Incomplete, OtherPerson, OtherSignIn, SentBack
-from annotation.figures.encoding import MEDIA_TYPE
+from annotation.figures.pictures import MEDIA_TYPE
 from annotation.labelling import reopen, save, skip, submit
 from annotation.labels.entries import ENTRIES_MAX, SubmitRequest, place_of, read_entry, sent_id
 from annotation.people.links import PARTICIPANT

@@ -24,8 +24,8 @@ from sqlalchemy import Engine, select
 from annotation.canonical.form import canonical_format
 from annotation.citations import strip_citations
 from annotation.errors import AnnotationError, FigureError
-from annotation.figures.encoding import encoded, first_alike, look_of
 from annotation.figures.kept import shown_pictures
+from annotation.figures.pictures import encoded, first_alike, look_of
 from annotation.figures.placing import Placed, placed, reader
 from annotation.importing import bringing_in
 from annotation.importing.reports import import_report, write
@@ -156,7 +156,7 @@ def test_a_hostile_picture_is_one_sentence(case: str) -> None:
 def test_the_largest_pictures_that_are_taken_stay_below_500_mb(tmp_path: Path) -> None:
     Image.new("RGBA", (5000, 5000), (9, 9, 9, 99)).save(tmp_path / "big.png")
     code = (
-        "import sys; from annotation.figures.encoding import encoded; encoded(open(sys.argv[1], 'rb').read()); "
+        "import sys; from annotation.figures.pictures import encoded; encoded(open(sys.argv[1], 'rb').read()); "
         "print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')))"  # the most it had at once
     )
     told = subprocess.run([sys.executable, "-c", code, str(tmp_path / "big.png")], check=True, capture_output=True)

@@ -15,7 +15,7 @@ from annotation import errors, studies
 from annotation.canonical.plain import about_layout, taken_by_plain
 from annotation.documents.reading import WITHOUT_WORDS
 from annotation.figures import kept, placing
-from annotation.figures.encoding import Look
+from annotation.figures.pictures import Look
 from annotation.files import decoding, folders
 from annotation.importing.reports import import_report
 from annotation.importing.reports.records import CriterionRecord, Parsed, ReportRecord

@@ -20,7 +20,7 @@ from plain.hashes import canonical_sha256, text_sha256
 
 TEMPLATES = Path(__file__).parent / "templates"
 SEES = "{# figures #}\n"  # how a template begins whose judge is shown pictures; part of its settings' sha256
-A_PICTURE = 6_000  # tokens at most, as the dearest provider counts one as wide as `figures.encoding` makes them
+A_PICTURE = 6_000  # tokens at most, as the dearest provider counts one as wide as `figures.pictures` makes them
 Message = Mapping[str, Any]
 PAIR = ("report-first", "report-second")  # the tags of two reports
 PART = {"report-first": "first_report", "report-second": "second_report"}  # and what a template calls them

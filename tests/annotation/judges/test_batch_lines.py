@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
-from annotation.figures.encoding import encoded
 from annotation.figures.kept import data_address, store
+from annotation.figures.pictures import encoded
 from annotation.judges.asking.material import rebuilt_prompt
 from annotation.judges.batches.batch_api import BatchApi, body_of, line_of, read_lines
 from annotation.judges.defining.judge_file import JudgeDefinition

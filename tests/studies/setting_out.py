@@ -16,13 +16,13 @@ from app.reproducing.recipes import FOLDER
 from tests.annotation.layout_trees import json_lines, put
 from tests.studies import own_trees, test_deepresearchgym, test_dr3_eval, test_race, test_reportbench, test_wlc
 from tests.studies.desk import Decide, Task
+from tests.studies.implied import BEST_SURVEYS, BEST_TASKS, CONDITIONS, SOURCES
 
 AGAIN = '[[judge]]\nname = "again"\nmodel = "openai/fake-score-0.05-run-0.03"\napi_base = "{base}"\nrepeats = 2\n'
 FINELY = (
     '[[judge]]\nname = "one-by-one"\nmodel = "openai/fake-score-0.1"\napi_base = "{base}"\nbatching = "one_criterion"\n'
 )
 TOGETHER = '[[judge]]\nname = "together"\nmodel = "openai/fake-label"\napi_base = "{base}"\nbatching = "all"\n'
-SOURCES = "\n## References\n\n[1] https://example.org/source\n"
 
 
 def odd(tree: Path, pattern: str, name: str = "") -> None:
@@ -63,7 +63,25 @@ def reader_of(protocol: str) -> Decide:
     return decide
 
 
+TURNED = '''
+async def judge(item):
+    """Atlas, whose manner is 1, wins nothing; Borealis every third criterion: turned round, both behind Wikipedia."""
+    manner = [item["texts"][name].partition("in manner ")[2][:1] for name in ("first_report", "second_report")]
+    agent = "first" if manner[0] != "0" else "second"
+    other = "second" if agent == "first" else "first"
+    asked = enumerate(item["criteria"])
+    return {"answers": {one["id"]: agent if "2" in manner and not n % 3 else other for n, one in asked}, "cost": 0.0}
+'''
+
+
+def not_always(task: Task) -> str:
+    """As `test_wlc.writer`, but that a quarter of the criteria applies to no article: as disagreement it would show."""
+    return "not_applicable" if task.criterion in test_wlc.CRITERIA[:10] else test_wlc.writer(task)
+
+
 def wlc(folder: Path, base: str) -> dict[str, Decide]:
+    put(folder / "turned.py", TURNED)
+    put(folder / "turned.toml", '[[judge]]\nname = "turned"\npython = "turned:judge"\n')
     test_wlc.write_tree(folder / "wlc_files")
     rows = "".join(f"{topic},{'Lakes' if n % 2 else 'Rivers'},{n * n}\n" for n, topic in enumerate(test_wlc.TOPICS))
     put(folder / "wlc_files/wiki_data/ga_sample.csv", f"title,category,links\n{rows}")
@@ -72,7 +90,7 @@ def wlc(folder: Path, base: str) -> dict[str, Decide]:
     put(folder / "writing.toml", test_wlc.WRITING.format(base=base))
     put(folder / "checking.toml", test_wlc.CHECKING.format(base=base))
     facts, citations = test_wlc.checker(test_wlc.FACTS), test_wlc.checker(test_wlc.CITED)
-    return {"wlc": test_wlc.writer, "facts": facts, "citations": citations, "overall": either}
+    return {"wlc": not_always, "facts": facts, "citations": citations, "overall": either}
 
 
 def deepresearchgym(folder: Path, base: str) -> dict[str, Decide]:
@@ -94,7 +112,9 @@ def deepresearchgym(folder: Path, base: str) -> dict[str, Decide]:
 
 def dr3_eval(folder: Path, base: str) -> dict[str, Decide]:
     test_dr3_eval.write_tree(folder / "dr3")
-    rows = "".join(f"{task},{'Water' if int(task) % 2 else 'Energy'},{int(task)}\n" for task in test_dr3_eval.TASKS)
+    rows = "".join(
+        f"{task},{'Water' if task in BEST_TASKS else 'Energy'},{int(task)}\n" for task in test_dr3_eval.TASKS
+    )
     put(folder / "dr3/datasets_en/topics.csv", f"topic,category,files\n{rows}")
     tree = folder / "published"
     own_trees.metric_tree(tree)
@@ -104,10 +124,17 @@ def dr3_eval(folder: Path, base: str) -> dict[str, Decide]:
         put(tree / f"ground_truth/datasets_en/{number:03}/checklist.json", json.dumps({"checklist": wanted}))
     claims = "".join(
         f"{t},{s},c1,The reservoir {t} fills.,It fills with silt.\n"
-        for t in ("001", "004")
+        for t in ("001", "002", "004", "005", "006")
         for s in ("glm-4.7", "qwen3")
     )
     put(folder / "claims.csv", f"topic,system,probe_id,text,context\n{claims}")
+    for task, (one, other) in CONDITIONS.items():
+        for system, worth in (("glm_64k", one), ("glm_128k", other)):
+            marks = " ".join(f"[[q.{code}={worth}]]" for code in test_dr3_eval.CRITERIA)
+            text = f"# Reservoir {task}\n\n{'It fills with sediment. ' * 12}\n\n`[[q=0.5]] {marks}`\n"
+            put(folder / f"conditions/results/{system[4:]}/{system}/{task}/final_report.md", text)
+    asked = json_lines({"task": task, "query": f"What limits reservoir {task}?"} for task in CONDITIONS)
+    put(folder / "conditions/datasets_en/query.jsonl", asked)
     queries = [{"task": f"{n:03}", "query": f"第{n}个水库为什么淤积？"} for n in (1, 2)]
     put(folder / "chinese/datasets_zh/query.jsonl", json_lines(queries))
     for n, system in ((1, "glm"), (1, "qwen"), (2, "glm"), (2, "qwen")):
@@ -127,9 +154,13 @@ def reportbench(folder: Path, base: str) -> dict[str, Decide]:
     test_reportbench.write_tree(folder / "rb")
     surveys = folder / "rb/ReportBench_v1.1.jsonl"
     rows = [json.loads(line) for line in surveys.read_text(encoding="utf-8").splitlines()]
-    fields = ("Physics", "Biology")
-    put(surveys, json_lines({**row, "application_domain": fields[n % 2]} for n, row in enumerate(rows)))
+    fields = (
+        {**row, "application_domain": "Physics" if row["arxiv_id"] in BEST_SURVEYS else "Biology"} for row in rows
+    )
+    put(surveys, json_lines(fields))
     own_trees.survey_tree(folder / "published")
+    for path in (folder / "published/o3").glob("*.json"):  # ends of lines are needed, to be other ones
+        put(path, json.dumps(json.loads(path.read_text(encoding="utf-8")), indent=1))
     odd(folder / "published", "o3/*.json")
     put(folder / "judges.toml", test_reportbench.JUDGES.format(base=base, worse=test_reportbench.WORSE))
     return {"rb": test_reportbench.person, "cited": test_reportbench.reader}
@@ -143,12 +174,16 @@ def race(folder: Path, base: str) -> dict[str, Decide]:
     own_trees.race_tree(folder / "published")
     marked = folder / "published/data/test_data/raw_data/alpha.jsonl"
     marked.write_bytes(b"\xef\xbb\xbf" + marked.read_bytes())
+    other_ends = marked.with_name("beta.jsonl")
+    other_ends.write_bytes(other_ends.read_bytes().replace(b"\n", b"\r\n"))
     put(folder / "race_shares.toml", (FOLDER / "protocols/race_shares.toml").read_text(encoding="utf-8"))
     claims = "".join(
-        f"{task},{s},c1,It fills with sediment.,A page on silt.\n" for task in (1, 2) for s in ("gemini", "grok")
+        f"{task},{s},c1,It fills with sediment.,A page on silt.\n"
+        for task in test_race.TASKS
+        for s in test_race.SYSTEMS
     )
     put(folder / "claims.csv", f"topic,system,probe_id,text,context\n{claims}")
-    wanted = "".join(f"{task},r{n},Requirement {n} of it.\n" for task in (1, 2) for n in (1, 2))
+    wanted = "".join(f"{task},r{n},Requirement {n} of it.\n" for task in test_race.TASKS for n in (1, 2))
     put(folder / "requirements.csv", f"topic,probe_id,text\n{wanted}")
     put(folder / "judges.toml", test_race.JUDGES.format(base=base, sd=test_race.OF_JUDGE, lead=test_race.LEAD))
     put(folder / "again.toml", AGAIN.format(base=base))

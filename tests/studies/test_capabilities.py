@@ -12,6 +12,7 @@ import pytest
 
 from tests.annotation.judges.conftest import Fake
 from tests.studies.desk import Desk
+from tests.studies.implied import IMPLIED, agrees
 from tests.studies.page import PAGES, same_on_the_page
 from tests.studies.setting_out import SET_OUT
 from tests.studies.walking import Shown, promised, walked
@@ -82,15 +83,27 @@ def test_every_mark_is_a_row_of_the_page_and_every_blank_says_why(walk: str) -> 
     rows = [line.split("|")[1].strip() for line in page.splitlines() if line.startswith("| ") and "# |" not in line]
     assert [row for row in rows if row.isdigit()] == [str(number) for number in sorted(shown)]
     assert all(f"{number}: {why}" in page for number, why in blank.items())
+    implied = {
+        int(row.split("|")[1]) for row in page.splitlines() if row[2:4].strip().isdigit() and row.split("|")[-3].strip()
+    }
+    assert implied == {*IMPLIED[walk]}, "what its files imply stands beside it"
+
+
+def test_a_number_that_the_files_do_not_imply_is_no_mark() -> None:
+    assert agrees(".77 [.73, .80]", 0.78)
+    assert not agrees(".77 [.73, .80]", 0.81)
+    assert agrees("−.06", -0.0553)
+    assert not agrees(".06", -0.0553)
+    assert not agrees("1,008 labels ok", "1,007 labels ok")
 
 
 def section(walk: str, rows: Iterable[Shown], blank: dict[int, str], *, signed: bool = True) -> str:
     """The rows of one study as Markdown, in the order of the capabilities, and why there is no other."""
-    lines = ["| # | | capability | command | came to | published |", "|---:|---|---|---|---|---|"]
+    lines = ["| # | | capability | command | came to | implied | published |", "|---:|---|---|---|---|---|---|"]
     for row in sorted(rows, key=lambda row: row.number):
         mark, what = sign(walk, row.number) if signed else "x", CAPABILITIES[row.number - 1][1]
         came = row.came.replace("|", r"\|")
-        lines.append(f"| {row.number} | {mark} | {what} | `{row.command}` | {came} | {row.published} |")
+        lines.append(f"| {row.number} | {mark} | {what} | `{row.command}` | {came} | {row.implied} | {row.published} |")
     told = "; ".join(f"{number}: {why}" for number, why in sorted(blank.items()))
     return "\n".join([*lines, *(["", f"Not asked of it: {told}."] if told else [])])
 

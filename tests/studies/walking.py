@@ -8,9 +8,10 @@ A walk is a file in `walks/`, of lines:
     @read FILE              a file that the last command wrote
     @labels FILE STUDY      the labels in an exported file, counted; all of the study's are there
     @hashes STUDY           the texts that people and judges read, by hash
+    @tied STUDY             as @people, after a tie was refused; how many find that a criterion does not apply
     @names FILE STUDY       the names of its systems, looked for in a file
     N :: WHAT :: PATTERN    capability N came to what the groups of PATTERN find in the last output;
-                            a fourth field is the number that is published
+                            a fourth field is the number that is published; `implied` holds what the files imply
     - N :: WHY              why the study is not asked for capability N
 """
 
@@ -32,6 +33,7 @@ from db.connect import reading
 from db.people_tables import Rater
 from db.tables import Assignment, Label, Study, System
 from tests.studies.desk import Decide, Desk
+from tests.studies.implied import IMPLIED, agrees, shown, worked_out
 
 WALKS = Path(__file__).parent / "walks"
 FIELDS = " :: "
@@ -39,12 +41,13 @@ FIELDS = " :: "
 
 @dataclass(frozen=True)
 class Shown:
-    """One capability: the command, what came of it, and the published number beside it, "" where there is none."""
+    """One capability: the command, what came of it, the published number beside it, and what the files imply, or ""."""
 
     number: int
     command: str
     came: str
     published: str = ""
+    implied: str = ""
 
 
 def lines_of(walk: str) -> list[str]:
@@ -54,8 +57,8 @@ def lines_of(walk: str) -> list[str]:
 def promised(walk: str) -> tuple[list[int], dict[int, str]]:
     """The capabilities that a walk shows, and why it shows no other."""
     fields = [line.split(FIELDS) for line in lines_of(walk)]
-    shown = [int(first) for first, *_ in fields if first.isdigit()]
-    return shown, {int(first[2:]): rest[0] for first, *rest in fields if first.startswith("- ")}
+    numbers = [int(first) for first, *_ in fields if first.isdigit()]
+    return numbers, {int(first[2:]): rest[0] for first, *rest in fields if first.startswith("- ")}
 
 
 def walked(desk: Desk, walk: str, decide: Mapping[str, Decide]) -> Iterator[Shown]:
@@ -72,8 +75,13 @@ def walked(desk: Desk, walk: str, decide: Mapping[str, Decide]) -> Iterator[Show
             number, what, pattern, *published = line.split(FIELDS)
             found = re.search(pattern, told)
             assert found, f"{walk}, {number}: {pattern!r} is not in what {command!r} came to:\n{told}"
-            came = ", ".join(" ".join(part.split()) for part in found.groups() or (found[0],))
-            yield Shown(int(number), command, f"{what} {came}".strip(), *published)
+            groups = [" ".join(part.split()) for part in found.groups() or (found[0],)]
+            expected = IMPLIED.get(walk, {}).get(int(number)) or (None,) * len(groups)
+            values = [worked_out(one, desk, decide) for one in expected]
+            for group, value in zip(groups, values, strict=True):
+                assert agrees(group, value), f"{walk}, {number}: {group} is not {value}"
+            told_of = f"{what} {', '.join(groups)}".strip()
+            yield Shown(int(number), command, told_of, *(published or [""]), implied=shown(values))
 
 
 def _people(desk: Desk, words: list[str], decide: Mapping[str, Decide]) -> str:
@@ -115,6 +123,14 @@ def _labels(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
     )
 
 
+def _tied(desk: Desk, words: list[str], decide: Mapping[str, Decide]) -> str:
+    with pytest.raises(AssertionError, match="tie"):
+        desk.everybody_answers(words[0], lambda _: "tie")
+    desk.everybody_answers(words[0], decide[words[0]])
+    labels = desk.verdicts(words[0])
+    return f"{(labels['label'] == 'not_applicable').sum()} of {len(labels)} not applicable, a tie refused"
+
+
 def _hashes(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
     with reading(desk.engine) as session:
         rows = session.execute(
@@ -145,5 +161,5 @@ def _names(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
 
 
 LOOKS: dict[str, Callable[[Desk, list[str], Mapping[str, Decide]], str]] = {
-    "@people": _people, "@unreasoned": _unreasoned, "@read": _read, "@labels": _labels, "@hashes": _hashes, "@names": _names,
+    "@people": _people, "@unreasoned": _unreasoned, "@read": _read, "@tied": _tied, "@labels": _labels, "@hashes": _hashes, "@names": _names,
 }  # fmt: skip

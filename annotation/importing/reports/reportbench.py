@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.errors import ImportingError
-from annotation.files.decoding import Row, as_text, collecting, nfc, shortened, storable_rows
+from annotation.files.decoding import BOM, Row, as_text, collecting, nfc, shortened, storable_rows
 from annotation.files.rows import read_csv, read_json, read_json_rows
 from annotation.importing.reports import records
 
@@ -53,12 +53,15 @@ def read_reportbench(root: Path, encoding: str = "utf-8") -> records.Parsed:
                 reports.append(records.report_in_row(text, shown, ids[0], system))
     if not reports and not problems:
         problems.append(f"{root}: no reports found; expected files like SYSTEM/2312.04861.json")
+    contents = [(root / shown).read_bytes() for paths in used.values() for shown in paths]
     return records.Parsed(
         topics=tuple(topics.values()),
         systems=tuple(records.SystemRecord(key, key) for key in dict.fromkeys(report.system for report in reports)),
         reports=tuple(reports),
         problems=tuple(problems + records.duplicate_keys(reports)),
         ignored=ignored,
+        bom=sum(content.startswith(BOM) for content in contents),
+        crlf=sum(b"\r\n" in content for content in contents),
         notes=(*(_used(name, paths) for name, paths in used.items()), *_statements(root)),
     )
 

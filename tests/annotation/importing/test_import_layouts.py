@@ -195,7 +195,10 @@ def test_reportbench_keeps_the_last_zero_of_an_id_and_names_the_field_it_read(tm
         root / "ReportBench_v1.1.jsonl",
         (root / "ReportBench_v1.1.jsonl").read_text().replace('"2009.12610"', "2009.12610"),
     )
+    marked = root / "o3/2312.04861.json"
+    marked.write_bytes(b"\xef\xbb\xbf" + marked.read_bytes() + b"\r\n")
     parsed = read_reportbench(root)
+    assert (parsed.bom, parsed.crlf) == (1, 1)
     assert topics(parsed) == {"2009.12610": "A Survey of Tides", "2312.04861": "Breads"}
     assert [topic.features for topic in parsed.topics] == [{"update_date": "2025-04-22"}, {"update_date": "2025-05-01"}]
     assert systems(parsed) == ["Gemini 2.5", "o3"]

@@ -35,7 +35,7 @@ from exports.sheets.confidence import confidence_levels_table, confidence_table,
 from exports.sheets.judges import comparisons_table, judges_table
 from exports.tables import Table, agreement_table
 from exports.words.checklists import alt_test_checklist, blinding_checklist
-from exports.words.methods import Methods, methods_paragraph
+from exports.words.methods import Methods, methods_in, methods_paragraph
 from plain.wording import ENGLISH, LANGUAGES, speaking
 
 REPORT = "calibration-report.json"
@@ -150,6 +150,11 @@ def brief_pack(report: CalibrationReport, facts: StudyFacts | None = None) -> di
         "methods.tex": methods.latex.encode(),
         "references.bib": bibliography.bibtex({*bibliography.used(report), *methods.cited}).encode(),
     }
+
+
+def methods_file(language: str | None, report: CalibrationReport, facts: StudyFacts | None) -> dict[str, bytes]:
+    """File name to bytes: the methods section in a language of `METHODS_IN` too; nothing where none is asked for."""
+    return {METHODS_IN[language]: methods_in(language, report, facts).encode()} if language else {}
 
 
 def with_kept_plan(report: CalibrationReport, out: Path) -> CalibrationReport:

@@ -4,7 +4,7 @@ The names are those of `exports.facts.StudyFacts`. No person's name, token, addr
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sqlalchemy import and_, func, orm, select
@@ -36,7 +36,7 @@ from db.tables import (
     System,
     Topic,
 )
-from plain.wording import speaking
+from plain.wording import ENGLISH, LANGUAGES, speaking
 
 AUDITED = "blinding_audit"
 
@@ -63,28 +63,35 @@ def study_facts(session: orm.Session, study: Study) -> dict[str, Any]:
     }
 
 
-def keep_audit(session: orm.Session, study: Study, found: BlindingAudit, guessed: str = "") -> dict[str, Any]:
+def keep_audit(
+    session: orm.Session, study: Study, found: BlindingAudit, guessed: Callable[[], str] = str
+) -> dict[str, Any]:
     """What `calipers audit` found, in the audit trail: the newest one is in the methods paragraph. Returns it.
 
-    `guessed`: what annotators said they recognised, in a sentence.
+    `guessed`: what annotators said they recognised, in a sentence of the language that is set.
     """
-    facts = audit_facts(found) | ({"guessed": guessed} if guessed else {})
-    if is_read_elsewhere(session, study):
-        facts["sentence"] = ""  # of texts that nobody proves to have read
+    proved = not is_read_elsewhere(session, study)  # else nothing is claimed of texts that nobody proves to have read
+    facts = audit_facts(found, guessed, is_claimed=proved)
     audit(session, study.id, None, AUDITED, **facts)
     keep_measure(session, study, found)
     return facts
 
 
-def audit_facts(made: BlindingAudit) -> dict[str, Any]:
-    """The figures of a blinding audit that name no system, for `blinding_audit`. Shares are 0 to 1."""
+def audit_facts(made: BlindingAudit, guessed: Callable[[], str] = str, *, is_claimed: bool = True) -> dict[str, Any]:
+    """The figures of a blinding audit that name no system, for `blinding_audit`. Shares are 0 to 1.
+
+    Its sentences are in English, and under the name of each other language in that one.
+    """
     named = {f"{identified.text}_{identified.features}": identified.accuracy for identified in made.identification}
     residue = sum(sum(kinds.values()) for kinds in made.residue_counts.values())
     counted = {"reports": made.reports, "systems": made.systems, "topics": made.topics, "residue": residue}
     measured = {"chance": made.chance, **named} if named else {}
-    with speaking():  # kept, and printed in a paper
-        claimed = "" if made.undecided else made.sentence
-    return {**counted, **measured, "refused": made.refused, "sentence": claimed}
+    told: dict[str, Any] = {}
+    for language in LANGUAGES:
+        with speaking(language):  # kept, and printed in a paper
+            said = {"sentence": made.sentence if is_claimed and not made.undecided else "", "guessed": guessed()}
+        told |= said if language == ENGLISH else {language: said}
+    return {**counted, **measured, "refused": made.refused, **told}
 
 
 def _study(session: orm.Session, study: Study, protocol: Protocol) -> dict[str, Any]:

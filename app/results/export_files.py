@@ -30,7 +30,7 @@ from db import connect, tables
 from exports.bundles import bundle, recomputing
 from exports.datasets import argilla, dataset, label_studio, potato, tool_labels
 from exports.datasets.label_rows import chained
-from exports.pack import pack
+from exports.pack import methods_file, pack
 from plain.hashes import file_sha256
 
 
@@ -99,9 +99,13 @@ Advance = Callable[[int, int, str], None]
 
 
 def write_bundle_of(
-    found: Calibrated, folder: Path, presets: Sequence[str], advance: Advance, rater_id: int | None = None
-) -> str:
-    """Fill the empty `folder` and return the bundle's root; a study keeps it. Raises `still_blind`, ExportError."""
+    found: Calibrated, folder: Path, presets: Sequence[str], advance: Advance, rater_id: int | None = None,
+    language: str | None = None,
+) -> str:  # fmt: skip
+    """Fill the empty `folder` and return the bundle's root; a study keeps it. Raises `still_blind`, ExportError.
+
+    `language`: as of `methods_file`.
+    """
     if found.study:
         with connect.reading(opened()) as session:
             require_revealed(find_study(session, found.study))
@@ -110,6 +114,7 @@ def write_bundle_of(
     inputs = recomputing.Inputs(report.settings, found.cascades, tuple(presets), data)
     facts = facts_about(found.study, found.examples)
     printed = pack(report, found.verdicts, facts, presets, lambda done, of: advance(done, of, "drawing figures"))
+    printed |= methods_file(language, report, facts)
     beside = {bundle.FACTS: dataset.json_text(asdict(facts))}
     if report.choice is not None:
         beside["comparison-plan.json"] = dataset.json_text(report.choice.plan.kept)

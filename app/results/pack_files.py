@@ -7,8 +7,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from app.results.reporting import Calibrated
 from app.results.sources import facts_about
-from exports.pack import METHODS_IN, brief_pack, pack, write_pack
-from exports.words.methods import methods_in
+from exports.pack import brief_pack, methods_file, pack, write_pack
 
 BEGINNING = (1980, 1, 1, 0, 0, 0)  # of zip files' time: the same pack gives the same bytes
 
@@ -24,18 +23,17 @@ def write_report(
 ) -> list[Path]:
     """The paper pack in `out`, or what one reads first of it (`brief`); returns the files written.
 
-    `language`: of `METHODS_IN`, in which the methods section is written too.
+    `language`: as of `methods_file`.
     """
     facts = facts_about(found.study, found.examples)
     files = brief_pack(found.report, facts) if brief else pack(found.report, found.verdicts, facts, presets, advance)
-    if language:
-        files[METHODS_IN[language]] = methods_in(language, found.report, facts).encode()
-    return write_pack(files, out)
+    return write_pack(files | methods_file(language, found.report, facts), out)
 
 
-def zipped_pack(found: Calibrated, presets: Sequence[str] = ()) -> bytes:
+def zipped_pack(found: Calibrated, presets: Sequence[str] = (), language: str | None = None) -> bytes:
     """The paper pack as one file."""
-    return _zipped(pack(found.report, found.verdicts, facts_about(found.study, found.examples), presets))
+    facts = facts_about(found.study, found.examples)
+    return _zipped(pack(found.report, found.verdicts, facts, presets) | methods_file(language, found.report, facts))
 
 
 def zipped_folder(folder: Path) -> bytes:

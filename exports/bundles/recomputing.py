@@ -252,6 +252,8 @@ def printed_otherwise(
         "index.md": index.index_md(index.index_of(tables, figures)),
         "report.html": page.report_page(report, tables, figures, methods, title, images=False),
     }  # fmt: skip
+    spoken_too = (language for language, name in pack.METHODS_IN.items() if (printed / name).exists())
+    texts |= {name: text.decode() for one in spoken_too for name, text in pack.methods_file(one, report, facts).items()}
     known = {*texts, *IMAGES, "answer.pdf"}
     strange = {path.relative_to(printed).as_posix() for path in printed.rglob("*") if path.is_file()} - known
     return [*(name for name, text in texts.items() if not _prints(printed / name, text)), *sorted(strange)]

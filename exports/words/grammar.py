@@ -70,4 +70,4 @@ def between(first: str | None, last: str | None) -> str:
     """`on 2026-11-20`, `from 2026-11-18 to 2026-11-20`, or nothing."""
     if not first or not last:
         return ""
-    return f"on {first}" if first == last else f"from {first} to {last}"
+    return worded("on {day}", day=first) if first == last else worded("from {first} to {last}", first=first, last=last)

@@ -29,7 +29,6 @@ def _plain(value: object) -> object:
 
 _PAGE = Environment(
     loader=FileSystemLoader(Path(__file__).parents[1] / "templates"),
-    extensions=["jinja2.ext.do"],
     undefined=StrictUndefined,
     autoescape=False,  # plain words; both formats escape the whole text
     trim_blocks=True,
@@ -68,7 +67,7 @@ def methods_paragraph(report: CalibrationReport, facts: StudyFacts | None = None
 
 
 def methods_in(language: str, report: CalibrationReport, facts: StudyFacts | None = None) -> str:
-    """The same in Markdown in another of `wording.LANGUAGES`; what it cannot tell is named at its end.
+    """The same in Markdown in another of `wording.LANGUAGES`.
 
     Raises TemplateNotFound for a language that has no template.
     """

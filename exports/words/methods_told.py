@@ -11,18 +11,19 @@ from calibration.systems.pass_rates import ROGAN_GLADEN
 from calibration.table.verdicts import BOTH_ORDERS
 from exports.bibliography import PROTOCOLS, keys_of
 from exports.cells import number, shown
-from exports.facts import JudgeFacts, StudyFacts
+from exports.facts import StudyFacts
 from exports.sheets.alone import alone
 from exports.sheets.judges import another_question
 from exports.sheets.passing import WHOLE, rates_shown, said_of
 from exports.tables import BASELINES, PEOPLE
 from exports.words import methods_numbers as numbers
 from exports.words.grammar import amount, between, listed, opening, percent, points, verb
+from exports.words.judges_asked import described, in_common, own_family
 from exports.words.notes import usable_differ
 from exports.words.sentences import alone_words, compared, judges_alone
 from exports.words.sentences import opening as opening_of
 from plain.counting import counted
-from plain.wording import ENGLISH, several, spoken, worded
+from plain.wording import ENGLISH, several, spoken, worded, worded_of
 
 WORDS: dict[str, Any] = {
     "counted": counted, "opening": opening, "verb": verb, "listed": listed, "percent": percent, "points": points,
@@ -49,8 +50,10 @@ DESIGNS = {  # of a plan, where its name does not say enough
     "balanced": "a balanced incomplete block design over the systems",
     "file": "a list of pairs written by hand",
 }
+DECIDED = {"keep": "{count:,} kept", "mask": "{count:,} masked", "exclude": "{count:,} left out with their report"}
 NAMED_STRATA = 8  # of more the counts are summed up
-PURPOSES = {"adjudicate": "adjudicator's"}  # of labels, where the word is no adjective
+PURPOSES = {"training": "training label", "attention": "attention label", "adjudicate": "adjudicator's label"}
+STATUSES = {"invalid": "{count:,} invalid", "missing": "{count:,} missing", "refused": "{count:,} refused"}
 BIASES = {
     "first_rate": "order", "order_effect": "order", "flip_direction": "order", "score_shown_first": "order",
     "longer": "length", "length_coefficient": "length", "self_preference": "own family", "tie_rate_gap": "ties",
@@ -84,17 +87,16 @@ def _material(facts: StudyFacts) -> dict[str, Any]:
     marks = [f"version {facts.protocol_version}"] if facts.protocol_version else []
     marks += [f"sha256 {facts.protocol_sha256[:12]}"] if facts.protocol_sha256 else []
     protocol = facts.protocol or ""
-    words = {"keep": "kept", "mask": "masked", "exclude": "left out with their report"}
-    decided = {name: facts.flags.get(name, 0) for name in words}
+    decided = {name: facts.flags.get(name, 0) for name in DECIDED}
     sides = facts.orders.get("A", 0) + facts.orders.get("B", 0)
     return {
         "bare": facts == StudyFacts(versions=facts.versions),
         "protocol_marks": marks,
-        "design": DESIGNS.get(facts.design, f"design {facts.design}") if facts.design else "",
+        "design": _design(facts.design) if facts.design else "",
         "strata": _strata(facts.strata) if facts.strata and facts.strata.get("drawn") else "",
         "protocol_sources": next((keys for name, keys in PROTOCOLS.items() if protocol.startswith(name)), ()),
         "decided": sum(decided.values()),
-        "decisions": [f"{count:,} {words[name]}" for name, count in decided.items() if count],
+        "decisions": [worded(DECIDED[name], count=count) for name, count in decided.items() if count],
         "sides": sides,
         "made_here": facts.made_here,
         "given": sum(facts.labels.values()) - facts.purposes.get("adjudicate", 0),
@@ -105,22 +107,33 @@ def _material(facts: StudyFacts) -> dict[str, Any]:
     }
 
 
+def _design(name: str) -> str:
+    return worded(DESIGNS[name]) if name in DESIGNS else worded("design {name}", name=name)
+
+
 def _strata(drawn: Mapping[str, Any]) -> str:
     """How claims were drawn by stratum, and what a share over all of them is."""
     judge = drawn["judge"]
-    called = {"verdict": f"the verdict of {judge}" if judge else "the most frequent verdict of the judges"}
-    by = listed([called.get(name, f"the {name}") for name in drawn["by"]])
+    verdict = (
+        worded("the verdict of {judge}", judge=judge) if judge else worded("the most frequent verdict of the judges")
+    )
+    by = listed([verdict if name == "verdict" else worded("the {name}", name=worded(name)) for name in drawn["by"]])
     rows: list[tuple[list[str], int, int]] = drawn["drawn"]
-    taken, among = (sum(count) for count in zip(*(counts for _, *counts in rows), strict=True))
-    each = listed(
-        [f"{count:,} of {of:,} ({', '.join(value or 'none' for value in names)})" for names, count, of in rows]
-    )
     if len(rows) > NAMED_STRATA:
-        each = f"up to {drawn['each']:,} from each of {len(rows)} strata, {taken:,} of {among:,} in all"
-    return (
-        f"Claims were drawn by chance within strata of {by}: {each}. A number over several strata is that of the drawn "
-        "claims, among which strata are not as frequent as among all."
-    )
+        taken, among = (sum(count) for count in zip(*(counts for _, *counts in rows), strict=True))
+        each = worded("up to {each:,} from each of {strata} strata, {taken:,} of {among:,} in all",
+                      each=drawn["each"], strata=len(rows), taken=taken, among=among)  # fmt: skip
+    else:
+        each = listed([worded("{count:,} of {of:,} ({values})", count=count, of=of, values=_values(names))
+                       for names, count, of in rows])  # fmt: skip
+    return worded(
+        "Claims were drawn by chance within strata of {by}: {each}. A number over several strata is that of the drawn "
+        "claims, among which strata are not as frequent as among all.", by=by, each=each,
+    )  # fmt: skip
+
+
+def _values(names: Sequence[str]) -> str:
+    return worded(", ").join(value or worded("none") for value in names)
 
 
 def _allowed(facts: StudyFacts) -> str:
@@ -251,29 +264,36 @@ def _left_out(report: CalibrationReport, facts: StudyFacts) -> dict[str, Any]:
 
 def _facts_left_out(facts: StudyFacts) -> Iterator[str]:
     if facts.items_excluded:
-        labels = f" with {counted(facts.excluded_item_labels, 'label')}" if facts.excluded_item_labels else ""
-        yield f"{counted(facts.items_excluded, 'item')} taken out{labels}"
+        items, labels = several(facts.items_excluded, "item"), _with(facts.excluded_item_labels)
+        yield worded("{items} taken out{labels}", items=items, labels=labels)
     if facts.stale_labels:
-        yield f"{counted(facts.stale_labels, 'label')} on texts that were replaced later"
+        yield worded("{labels} on texts that were replaced later", labels=several(facts.stale_labels, "label"))
     if facts.criteria_retired:
-        labels = f" with {counted(facts.retired_labels, 'label')}" if facts.retired_labels else ""
-        yield f"{counted(facts.criteria_retired, 'criterion')} whose words were changed or dropped{labels}"
-    other = {name: count for name, count in facts.purposes.items() if name not in ("label", "retest") and count}
-    for name, count in other.items():
-        yield counted(count, f"{PURPOSES.get(name, name)} label")
+        criteria, labels = several(facts.criteria_retired, "criterion"), _with(facts.retired_labels)
+        yield worded("{criteria} whose words were changed or dropped{labels}", criteria=criteria, labels=labels)
+    yield from (several(facts.purposes[name], PURPOSES[name]) for name in PURPOSES if facts.purposes.get(name))
     for judge, count in facts.examples.items():
-        shown_as = "an example" if count == 1 else "examples"
-        yield f"answers of {judge} to {counted(count, 'item')} that its prompt shows as {shown_as}"
+        yield worded_of(
+            count,
+            "answers of {judge} to {n:,} item that its prompt shows as an example",
+            "answers of {judge} to {n:,} items that its prompt shows as examples",
+            judge=judge,
+        )
+
+
+def _with(labels: int | None) -> str:
+    return worded(" with {labels}", labels=several(labels, "label")) if labels else ""
 
 
 def _rows_left_out(report: CalibrationReport) -> Iterator[str]:
     dropped = numbers.not_applicable(report)
     if dropped and report.settings.not_applicable == "drop":
-        yield f"comparisons where either side says not applicable ({counted(dropped, 'label')})"
+        labels = several(dropped, "label")
+        yield worded("comparisons where either side says not applicable ({labels})", labels=labels)
     unjoined = numbers.unjoined(report)
     if unjoined:
-        shown_ones = listed(unjoined) if len(unjoined) <= numbers.NAMED else counted(len(unjoined), "judge")
-        yield f"annotators' labels without a judge's answer beside them ({shown_ones})"
+        named = listed(unjoined) if len(unjoined) <= numbers.NAMED else several(len(unjoined), "judge")
+        yield worded("annotators' labels without a judge's answer beside them ({named})", named=named)
 
 
 def _unusable(report: CalibrationReport) -> str:
@@ -281,10 +301,12 @@ def _unusable(report: CalibrationReport) -> str:
     found = {status: count for status, count in answers.items() if status != "ok"}
     if not found:
         return ""
-    count = sum(found.values())
-    kinds = listed([f"{number:,} {status}" for status, number in found.items()])
-    where = "; in the choice of a judge each counts as disagreement" if report.choice is not None else ""
-    return f"{count:,} of {counted(sum(answers.values()), 'answer')} of judges could not be used ({kinds}){where}."
+    kinds = listed([worded(STATUSES[status], count=count) for status, count in found.items()])
+    where = worded("; in the choice of a judge each counts as disagreement") if report.choice is not None else ""
+    return worded(
+        "{count:,} of {answers} of judges could not be used ({kinds}){where}.", count=sum(found.values()),
+        answers=several(sum(answers.values()), "answer"), kinds=kinds, where=where,
+    )  # fmt: skip
 
 
 CALLED = {
@@ -302,98 +324,9 @@ def passing(report: CalibrationReport) -> Mapping[str, Any] | None:
     found = [numbers.of_judges(report, name) for name in rates_shown(report)] if counts[0].criterion == WHOLE else []
     positive = list(dict.fromkeys((counted.positive, counted.chosen) for counted in counts))
     return {
-        "positive": " or ".join(f"{label} ({BY[chosen]})" for label, chosen in positive),
-        "rates": [(CALLED[spoken.statistic], spoken) for spoken in found if spoken is not None],
+        "positive": worded(" or ").join(
+            worded("{name} ({kind})", name=label, kind=worded(BY[chosen])) for label, chosen in positive
+        ),
+        "rates": [(worded(CALLED[spoken.statistic]), spoken) for spoken in found if spoken is not None],
         "is_corrected": any(estimate.statistic == ROGAN_GLADEN for estimate in report.estimates),
     }
-
-
-NAMED_JUDGES = 6  # judges described one by one; the table of judges holds all
-BATCHING = {
-    "all": "all criteria in one call",
-    "by_category": "one call for each category of criteria",
-    "one_criterion": "one call for each criterion",
-}
-ORDERS = {"both": "in both orders", "one": "in one order"}
-SHARED = ("prompt_sha256", "batching", "order", "repeats")
-
-
-def in_common(judges: Sequence[JudgeFacts]) -> list[str]:
-    """What every judge shares, in the order it happens; nothing that one of them lacks."""
-    return [words for name in SHARED if _shared(judges, name) and (words := _words(judges[0], name))]
-
-
-def described(judges: Sequence[JudgeFacts]) -> list[str]:
-    """One clause for each of the first judges: name, and in brackets its model, settings, calls and money."""
-    own = [name for name in SHARED if not _shared(judges, name)]
-    clauses = []
-    for judge in judges[:NAMED_JUDGES]:
-        parts = [*_model_of(judge), *filter(None, (_words(judge, name) for name in own)), *_settings_of(judge)]
-        parts += _calls_of(judge)
-        clauses.append(f"{judge.name} ({', '.join(parts)})" if parts else judge.name)
-    return clauses
-
-
-def own_family(judges: Sequence[JudgeFacts]) -> str:
-    """Which judges come from the maker of a system under comparison; nothing where no maker is known."""
-    known = [judge for judge in judges if judge.own_family_systems is not None]
-    related = [judge for judge in known if judge.own_family_systems]
-    if not known:
-        return ""
-    if not related:
-        return "No system under comparison is known to be by the maker of a judge." if len(known) == len(judges) else ""
-    named = [f"{one.name} ({counted(one.own_family_systems or 0, 'system')})" for one in related[:NAMED_JUDGES]]
-    more = f" and {counted(len(related) - NAMED_JUDGES, 'judge', 'further')}" if len(related) > NAMED_JUDGES else ""
-    return f"Systems by the maker of a judge were under comparison for {listed(named)}{more}."
-
-
-def _shared(judges: Sequence[JudgeFacts], name: str) -> bool:
-    values = {getattr(judge, name) for judge in judges}
-    return len(values) == 1 and None not in values
-
-
-def _words(judge: JudgeFacts, name: str) -> str:
-    value = getattr(judge, name)
-    if name == "prompt_sha256":
-        version = f" {judge.template_version}" if judge.template_version else ""
-        return f"with the prompt template{version} of sha256 {value[:12]}" if value else ""
-    if name == "batching":
-        return BATCHING.get(value, value or "")
-    if name == "order":
-        return ORDERS.get(value, value or "")
-    return f"{counted(value, 'time')} over" if value and value > 1 else ""
-
-
-def _model_of(judge: JudgeFacts) -> Iterator[str]:
-    if judge.model:
-        yield f"model {judge.model}"
-    others = [name for name in judge.reported if name != judge.model]
-    if others:
-        yield f"reported as {listed(others)}"
-    if judge.provider and not (judge.model or "").startswith(f"{judge.provider}/"):
-        yield f"provider {judge.provider}"
-
-
-def _settings_of(judge: JudgeFacts) -> Iterator[str]:
-    if judge.parameters is None:
-        return
-    if "temperature" not in judge.parameters:
-        yield "temperature: provider default"
-    yield from (f"{name}: {value}" for name, value in sorted(judge.parameters.items()))
-    yield from (f"{name}: not accepted by the model" for name in judge.not_sent if name != "temperature")
-    if judge.settings_tried and judge.settings_tried > 1:
-        yield f"the last of {judge.settings_tried} settings"
-
-
-def _calls_of(judge: JudgeFacts) -> Iterator[str]:
-    when = between(judge.first_call, judge.last_call)
-    if judge.calls:
-        tries = f" in {counted(judge.attempts, 'attempt')}" if judge.attempts and judge.attempts > judge.calls else ""
-        yield f"{counted(judge.calls, 'call')}{tries}{f' {when}' if when else ''}"
-    elif when:
-        yield f"called {when}"
-    if judge.cost is not None:
-        wasted = f", {percent(judge.wasted_share)} of it beyond each call's first reply" if judge.wasted_share else ""
-        yield f"{amount(judge.cost)} USD{wasted}"
-    elif judge.calls:
-        yield "cost unknown"

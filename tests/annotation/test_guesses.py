@@ -22,6 +22,8 @@ from annotation.work.page import assignment_page
 from app.results.guessed import _recognised, recognised
 from db.connect import reading, transaction
 from db.tables import Event, Label, Study
+from plain.wording import speaking
+from tests.exports.toy import toy_estimate
 from tests.small_study import PROTOCOL, RATING, SYSTEMS, a_person, answer_all, make_study, write_reports
 
 ASKING = PROTOCOL.replace("[study]", "[study]\nguess_system = true")
@@ -118,6 +120,9 @@ def test_a_study_that_asks_for_kinds_opens_only_where_each_system_has_one(
     assert not_yet_active(parse_protocol(ASKING)) == []
 
 
+AGREED = toy_estimate("percent_agreement", "", 0.7, 0.6, 0.8), toy_estimate("percent_agreement", "", 0.6, 0.5, 0.7)
+
+
 def said(n: int, kind: str, named: str, topic: str) -> list[Guess]:
     return [Guess("r1", f"item-{topic}-{k}", topic, named, kind) for k in range(n)]
 
@@ -127,16 +132,19 @@ def test_rightly_named_is_told_above_what_the_same_names_would_reach_by_chance()
         *(said(3, "Acme", "Acme", "a") + said(1, "Bolt", "Acme", "a") + said(4, "Bolt", "", "a")),
         *(said(2, "Acme", "Acme", "b") + said(2, "Bolt", "Acme", "b") + said(4, "Acme", "", "b")),
     ]
-    found = _recognised(guesses, ("agreement .70", "agreement .60"))
+    found = _recognised(guesses, AGREED)
     assert (found.reports, found.named, found.named_items) == (16, 8, 5)
     assert found.right.value == pytest.approx(5 / 8)
     assert found.above.value == pytest.approx(5 / 8 - 9 / 16)  # 9 of 16 reports are Acme's
     assert found.above.low < 0 < found.above.high
     assert "+6 points [" in found.sentence
     assert found.sentence.endswith(
-        "; agreement .70 among annotators on all items, and agreement .60 without the 5 items in which somebody named one."
+        "; agreement .70\u00a0[.60,\u00a0.80] among annotators on all items, and agreement .60\u00a0[.50,\u00a0.70] without the "
+        "5 items in which somebody named one."
     )
-    nobody = _recognised(said(4, "Acme", "", "a"), ("x", "y"))
+    with speaking("zh_CN"):
+        assert found.sentence.endswith("除去有人指出类别的 5 个条目后的一致性 .60\u00a0[.50,\u00a0.70]。")
+    nobody = _recognised(said(4, "Acme", "", "a"), AGREED)
     assert nobody.sentence.endswith("answered for 4 reports and named a kind for 0.")
 
 

@@ -81,11 +81,14 @@ def test_an_owner_makes_bundle_and_dataset_there_and_the_audit_trail_says_who(
     study = make_disputed(engine_here, tmp_path / "reports")
     assert not [one for one in page(engine_here, study, "paper").button if str(one.key).startswith("make_")]
     screen = owners_page(engine_here, study)
+    drawn(screen.selectbox(key="methods_in").select("zh_CN").run())
+    assert "评判模型与标注者" in shown(screen)
     for kind, mark in (("dataset", "croissant.json"), ("bundle", "SHA256SUMS")):
         drawn(screen.button(key=f"make_{kind}").click().run())
         told, archive = screen.session_state["export_made"]
         with ZipFile(io.BytesIO(archive)) as packed:
             assert mark in packed.namelist()
+            assert ("report/methods.zh-CN.md" in packed.namelist()) == (kind == "bundle")
         assert (told, f"Download the {kind}" in shown(screen)) == (kind, True)
     with reading(engine_here) as session:
         acts = session.execute(select(Event.data, Event.rater_id).where(Event.what == "export")).all()

@@ -18,7 +18,7 @@ from exports.bundles.bundle import SUMS, listed, root_of, write_bundle
 from exports.bundles.recomputing import Inputs, report_from
 from exports.datasets.label_rows import chained
 from exports.facts import facts_of
-from exports.pack import FIGURES, pack, tables_of, texts_of
+from exports.pack import FIGURES, methods_file, pack, tables_of, texts_of
 from plain.hashes import canonical_sha256, file_sha256
 from plain.spreadsheets import guarded
 
@@ -85,7 +85,7 @@ def make_bundle(folder: Path, labels: pd.DataFrame) -> str:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("exports.pack.FIGURE_FORMATS", {"svg": {}})
         patch.setattr("exports.pack.FIGURES", DRAWN)
-        printed = pack(report, verdicts, FACTS)
+        printed = pack(report, verdicts, FACTS) | methods_file("zh_CN", report, FACTS)
 
     def write(path: Path) -> None:
         labels.map(lambda cell: guarded(cell) if isinstance(cell, str) else cell).to_csv(path, index=False)

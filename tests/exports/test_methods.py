@@ -57,6 +57,7 @@ def test_a_section_in_chinese_is_the_one_that_was_read_and_tells_no_english_sent
     assert made == (GOLDEN / "methods-full.zh-CN.md").read_text(encoding="utf-8")
     for report, facts in STUDIES.values():
         told = methods_in("zh_CN", report(), facts())
+        assert "仅见英文版" not in told
         told = re.sub(r"“[^”]*”|\[@[^]]*\]", "", told)  # but for the task's words and keys of citations
         assert not re.search(r"[a-z]{2,} [a-z]{2,} [a-z]{2,}", told), told
         numbers = set(re.findall(r"(?<![\d.,])\.\d{2}(?!\d)", told))
@@ -234,7 +235,9 @@ REPORTS = {one.__name__: one() for one in (toy_methods_report, people_report, ag
 @given(facts=ANY_FACTS, report=st.sampled_from([*REPORTS]))
 @settings(phases=(Phase.explicit, Phase.generate))  # shrinking a hundred fields takes minutes
 def test_whatever_is_unknown_the_text_stays_whole(facts: StudyFacts, report: str) -> None:
-    made = methods_paragraph(REPORTS[report], facts)
+    made, chinese = methods_paragraph(REPORTS[report], facts), methods_in("zh_CN", REPORTS[report], facts)
+    wrong = re.search(r"None|nan|（\s*）|[，、：；（]\s*[，、：；。）]|。。|  |[\ue000\ue001]", chinese)
+    assert wrong is None, chinese[max(0, wrong.start() - 40) : wrong.end() + 20]
     for text in (made.markdown, made.latex):
         wrong = re.search(r"None|nan|  |\(\)|\[\]|\( | \)| [.,;:]( |$)|\.\.|, ,|[\ue000\ue001]", text)
         assert wrong is None, text[max(0, wrong.start() - 80) : wrong.end() + 40]

@@ -85,11 +85,17 @@ def test_people_without_a_history_are_named(bundle: Path) -> None:
     assert "its history has no such label" in "\n".join(describe(verify(bundle)))
 
 
-def test_a_file_that_no_report_has_is_named(bundle: Path) -> None:
+def test_a_file_that_no_report_has_is_named_and_a_methods_section_in_chinese_that_says_something_else(
+    bundle: Path,
+) -> None:
+    edit(bundle, "report/methods.zh-CN.md", lambda text: text.replace("种子", "随机种子"))
     (bundle / "report" / "more").mkdir()
     (bundle / "report" / "more" / "table.md").write_text("κ .99")
     seal_again(bundle)
-    assert "prints otherwise: report/more/table.md" in [*describe(verify(bundle))]
+    assert [line for line in describe(verify(bundle)) if line.startswith("prints otherwise")] == [
+        "prints otherwise: report/methods.zh-CN.md",
+        "prints otherwise: report/more/table.md",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -82,7 +82,7 @@ def audit(
     with transaction(engine) as session:
         claimed = keep_audit(session, find_study(session, study), audited, guessed)["sentence"]
     if as_json:
-        print_json({**asdict(audited), "sentence": audited.sentence, "open_flags": flags, "guessed": guessed})
+        print_json({**asdict(audited), "sentence": audited.sentence, "open_flags": flags, "guessed": guessed()})
         return
     _print_systems(audited, lines)
     _print_recognised(audited)
@@ -90,21 +90,22 @@ def audit(
         echo(f"left: {hit.kind} in {hit.report} at {hit.start}: {hit.context}")
     _print_gaps(audited.gaps)
     typer.echo(audited.sentence if claimed or flags else NO_CLAIM)
-    if guessed:
-        typer.echo(guessed)
+    if guessed():
+        typer.echo(guessed())
     if not flags:
         say_next(engine, study)
 
 
-def _guessed(session: Session, study: Study) -> str:
+def _guessed(session: Session, study: Study) -> Callable[[], str]:
     """What annotators said they recognised, in a sentence; empty where the protocol does not ask."""
     from annotation.studies import protocol_of
 
     if not protocol_of(study).study.guess_system:
-        return ""
+        return str
     from app.results.guessed import recognised  # it computes agreement, which most audits never need
 
-    return recognised(session, study).sentence
+    found = recognised(session, study)
+    return lambda: found.sentence
 
 
 def _print_systems(audited: BlindingAudit, lines: Sequence[ReportLine]) -> None:

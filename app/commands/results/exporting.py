@@ -124,6 +124,7 @@ def export_report(
 def export_bundle(
     what: str = printing.WHAT,
     out: Path = typer.Option(..., help="A new folder, or one that holds an earlier bundle."),
+    language: str = printing.LANGUAGE,
     protocol: str = printing.PROTOCOL,
     preset: list[str] = printing.PRESET,
     judges: Path = printing.JUDGES,
@@ -153,7 +154,7 @@ def export_bundle(
             chosen=settings_chosen(calibration, {"alone_error": alone_error}), to_publish=True,
         )  # fmt: skip
         with whole_folder(out, ABOUT) as folder:
-            root = write_bundle_of(made, folder, preset, advance)
+            root = write_bundle_of(made, folder, preset, advance, language=language)
     if as_json:
         printing.print_json({"folder": str(out), "root": root, "plan_root": made.report.plan_root or None})
         return

@@ -15,11 +15,14 @@ from app.results import export_files, pack_files, shown_file, sources, study_rep
 from app.screens import look, report_page
 from app.settings import database
 from calibration.choosing.choice_words import short_sentence
+from calibration.results import CalibrationReport
 from db.connect import reading
 from exports import errors, page, presets
-from exports.words.methods import Methods, methods_paragraph
+from exports.facts import StudyFacts
+from exports.pack import METHODS_IN
+from exports.words.methods import methods_in, methods_paragraph
 from exports.words.sentences import headline
-from plain.wording import speaking, worded
+from plain.wording import ENGLISH, LANGUAGES, speaking, worded
 
 INSIDE = (
     "Every table as LaTeX, Markdown, CSV and JSON; every figure as PDF, SVG and PNG at page and column width; one page "
@@ -37,13 +40,18 @@ def show(source: shown_file.Source) -> None:
     report = opened.report
     report_page.answer(short_sentence(report.choice) if report.choice else headline(report), worded(INSIDE))
     name = source.name if isinstance(source, shown_file.ShownFile) else _study(source)
-    asked = st.multiselect(
-        worded("Also the table of a published study, in its own form"), presets.PRESETS, key="presets", width=420,
-        placeholder=worded("None"),
-    )  # fmt: skip
+    with st.container(horizontal=True, gap="medium"):
+        asked = st.multiselect(
+            worded("Also the table of a published study, in its own form"), presets.PRESETS, key="presets", width=420,
+            placeholder=worded("None"),
+        )  # fmt: skip
+        language = st.selectbox(
+            worded("The methods section in another language too"), [*METHODS_IN], None, LANGUAGES.__getitem__,
+            key="methods_in", width=420, placeholder=worded("None"),
+        )  # fmt: skip
     with st.container(horizontal=True, gap="medium"):
         st.download_button(
-            worded("Download the paper pack"), partial(_pack, source, tuple(asked)), f"{name}-paper-pack.zip",
+            worded("Download the paper pack"), partial(_pack, source, tuple(asked), language), f"{name}-paper-pack.zip",
             "application/zip", type="primary", on_click="ignore", key="pack",
         )  # fmt: skip
         if not isinstance(source, shown_file.ShownFile):
@@ -52,7 +60,7 @@ def show(source: shown_file.Source) -> None:
                 disabled=not opened.names_systems, on_click="ignore", key="labels",
             )  # fmt: skip
     report_page.section("" if opened.names_systems else f'<p class="c-soft">{worded(BLIND)}</p>')
-    _methods(methods_paragraph(report, sources.facts_about("" if isinstance(source, shown_file.ShownFile) else name)))
+    _methods(report, sources.facts_about("" if isinstance(source, shown_file.ShownFile) else name), language)
     root = report.plan_root
     plan = (" " + worded("Root of the plan: <code>{root}</code>.", root=escape(root))) if root else ""
     report_page.section(
@@ -70,20 +78,22 @@ def show(source: shown_file.Source) -> None:
         + "</p>"
     )
     if isinstance(source, Principal) and source.role == "admin":
-        _to_check(source, name, tuple(asked), can_be_made=opened.names_systems)
+        _to_check(source, name, tuple(asked), language, can_be_made=opened.names_systems)
     else:
         report_page.section(f"<p><code>calipers export bundle {escape(name)} --out bundle</code></p>")
     report_page.warnings_and_making(report, "Paper")
 
 
-def _to_check(principal: Principal, name: str, presets: tuple[str, ...], *, can_be_made: bool) -> None:
+def _to_check(
+    principal: Principal, name: str, presets: tuple[str, ...], language: str | None, *, can_be_made: bool
+) -> None:
     """Bundle and dataset, made while one waits and then there to be downloaded."""
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         license = st.text_input(worded("License of a dataset"), key="license", placeholder="CC-BY-4.0", width=200)
         kinds = {"bundle": worded("Make the bundle"), "dataset": worded("Make the dataset")}
         for kind, label in kinds.items():
             if st.button(label, key=f"make_{kind}", disabled=not can_be_made):
-                st.session_state[MADE] = kind, _made(principal, name, kind, presets, license)
+                st.session_state[MADE] = kind, _made(principal, name, kind, presets, license, language)
     kind, made = st.session_state.get(MADE, ("", b""))
     if isinstance(made, str):
         report_page.section(f'<p class="c-red">{escape(made)}</p>')
@@ -94,7 +104,9 @@ def _to_check(principal: Principal, name: str, presets: tuple[str, ...], *, can_
         )  # fmt: skip
 
 
-def _made(principal: Principal, name: str, kind: str, presets: tuple[str, ...], license: str) -> bytes | str:
+def _made(
+    principal: Principal, name: str, kind: str, presets: tuple[str, ...], license: str, language: str | None
+) -> bytes | str:
     """The archive, or why there is none."""
     bar = st.progress(0.0, worded("Reading labels"))
     try:
@@ -103,7 +115,9 @@ def _made(principal: Principal, name: str, kind: str, presets: tuple[str, ...], 
         with speaking(), TemporaryDirectory() as folder:
             if kind == "bundle":
                 found = study_reports.shown_report(database(), principal)
-                export_files.write_bundle_of(found, Path(folder), presets, partial(_advance, bar), principal.rater_id)
+                export_files.write_bundle_of(
+                    found, Path(folder), presets, partial(_advance, bar), principal.rater_id, language
+                )
             else:
                 export_files.write_dataset_of(
                     name, Path(folder), texts=False, with_void=False, license=license, advance=partial(_advance, bar),
@@ -120,11 +134,15 @@ def _advance(bar: DeltaGenerator, done: int, of: int, doing: str) -> None:
     look.advance(bar, doing.capitalize(), done, of)
 
 
-def _methods(methods: Methods) -> None:
+def _methods(report: CalibrationReport, facts: StudyFacts, language: str | None) -> None:
+    methods = methods_paragraph(report, facts)
+    text = methods_in(language, report, facts) if language else methods.markdown
+    tag = (language or ENGLISH).replace("_", "-")
     sources = "".join(f"<li>{escape(source)}</li>" for source in page.sources_of(methods.markdown))
     asked = "".join(f"<li>{escape(sentence)}</li>" for sentence in methods.to_state)
     fold = f'<details class="c-fold"><summary>{worded("Sources")}</summary><ul class="c-notes">{sources}</ul></details>'
-    report_page.section(f"<h2>{worded('Methods')}</h2>{page.methods_html(methods.markdown)}{fold if sources else ''}")
+    told = f'<div lang="{tag}">{page.methods_html(text)}</div>'
+    report_page.section(f"<h2>{worded('Methods')}</h2>{told}{fold if sources else ''}")
     if asked:
         report_page.section(f'<h2>{worded("Left for you to state")}</h2><ul class="c-notes">{asked}</ul>')
 
@@ -134,13 +152,13 @@ def _study(principal: Principal) -> str:
         return study_for(session, principal, "evaluator").name
 
 
-def _pack(source: shown_file.Source, presets: tuple[str, ...]) -> bytes:
+def _pack(source: shown_file.Source, presets: tuple[str, ...], language: str | None) -> bytes:
     found = (
         shown_file.calibrated_file(source)
         if isinstance(source, shown_file.ShownFile)
         else study_reports.shown_report(database(), source)
     )
-    return pack_files.zipped_pack(found, presets)
+    return pack_files.zipped_pack(found, presets, language)
 
 
 def _labels(principal: Principal) -> str:

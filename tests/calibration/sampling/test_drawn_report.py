@@ -29,7 +29,7 @@ from exports.as_json import report_json
 from exports.bibliography import used
 from exports.sheets.system_pairs import system_differences_table
 from exports.words.checklists import alt_test_checklist
-from exports.words.methods import methods_paragraph
+from exports.words.methods import methods_in, methods_paragraph
 from tests.calibration.aggregated import probe
 from tests.calibration.studies import made_pairs, made_ratings
 
@@ -89,6 +89,7 @@ def test_methods_and_sources_tell_of_the_draw_and_the_json_holds_it(weighted) ->
     told = methods_paragraph(weighted).markdown
     assert "drawn as whole topics with known probabilities from .20 to 1.00" in told
     assert "weight each topic by the inverse of its probability" in told
+    assert "抽取概率已知，为 .20 至 1.00" in methods_in("zh_CN", weighted)
     assert {"zrnic2024active", "desraj1956some", "sarndal1992model"} <= {*used(weighted)}
     assert json.loads(report_json(weighted))["data"]["drawn"]["labelled"] == weighted.labels.clusters
 

@@ -19,6 +19,7 @@ from exports.pack import MAY_HOLD, tables_of
 from exports.plots.panels import MOST_PANELS, alone_figure
 from exports.plots.theme import FULL_PAGE, ONE_COLUMN
 from exports.sheets.alone import alone, alone_steps_table, alone_table
+from exports.words.methods import methods_in
 from exports.words.sentences import alone_words
 from tests.calibration.choosing.test_alone import made
 from tests.exports.toy import toy_report
@@ -88,6 +89,8 @@ def test_the_figure_draws_the_error_of_every_threshold_of_six_judges_at_most(
 def test_sentences_say_the_price_beside_the_hours_and_what_is_unknown(report: CalibrationReport) -> None:
     bad, mini = alone(report)
     assert "All items to people: 100.0 hours per 1,000 items." in alone_words(bad)
+    assert "逐个阈值检验" in (told := methods_in("zh_CN", report))
+    assert "mini 可" in told
     plain = alone_words(replace(mini, usd_per_1000_items=math.nan, hours_per_1000_items=math.nan))
     assert "an unknown price + unknown hours per 1,000 items" in plain
     assert of_alone(report).startswith("mini decides most. 75")

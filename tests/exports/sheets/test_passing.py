@@ -17,7 +17,7 @@ from exports.pack import pack
 from exports.plots.forest import pass_fail_figure, pass_rates_figure
 from exports.plots.theme import ONE_COLUMN
 from exports.sheets.passing import confusion_table, label_rates_table, pass_fail_table, pass_rates_table
-from exports.words.methods import methods_paragraph
+from exports.words.methods import methods_in, methods_paragraph
 from tests.calibration.passing.passed import by_name, made_answers
 from tests.calibration.studies import made_pairs
 
@@ -83,6 +83,9 @@ def test_a_pack_its_methods_and_its_sources_speak_of_them(report: CalibrationRep
     text = methods_paragraph(report, facts).markdown
     assert "Answers of pass (known by its word) are positive. Against each annotator's label in turn, the true" in text
     assert "after Rogan and Gladen [@rogan1978estimating]" in text
+    assert "回答为 pass（由其用词识别） 者记为阳性。依次以每名标注者的标注为参照：真阳性率（召回率）" in methods_in(
+        "zh_CN", report
+    )
     assert {"rogan1978estimating", "youden1950index", "rijsbergen1979information"} <= {*used(report)}
     page = files["report.html"]
     assert "Pass and fail" in (page if isinstance(page, str) else page.decode())

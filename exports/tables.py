@@ -21,6 +21,11 @@ PEOPLE = "each_annotator"
 AMONG = "annotators among themselves"
 
 
+def called(rater: str, people: str = "people") -> str:
+    """In the cell that names a rater: people by a word of ours, in the reader's language, a judge by its own name."""
+    return worded(people) if rater == PEOPLE else rater
+
+
 @dataclass(frozen=True)
 class Column:
     """`key` heads the column in CSV and JSON, `title` in print; `symbol` in a narrow page, with a note."""
@@ -34,7 +39,8 @@ class Column:
 class Table:
     """What a paper prints, unrounded. `rows`: one cell per column.
 
-    An Estimate cell carries its own interval and method.
+    An Estimate cell carries its own interval and method. Whoever makes a row words what is ours in its cells: names
+    that a study gave are in no language, be they words of a catalogue.
     """
 
     name: str

@@ -31,7 +31,8 @@ def criteria_table(report: CalibrationReport) -> Table | None:
     cells: list[tuple[Cell, ...]] = []
     for criterion, rater, estimates in rows:
         first = agreement(estimates, headline) or next(iter(estimates.values()))
-        row: list[Cell] = [criterion, rater, agreement(estimates, headline), *(estimates.get(name) for name in wanted)]
+        name = worded(AMONG) if rater == AMONG else rater
+        row: list[Cell] = [criterion, name, agreement(estimates, headline), *(estimates.get(name) for name in wanted)]
         cells.append((*row, baseline(estimates), first.n, first.clusters))
     used = [cell for row in cells for cell in row if isinstance(cell, Estimate)]
     notes = (
@@ -110,7 +111,7 @@ def summary_table(report: CalibrationReport) -> Table:
         if (estimate.rater, estimate.reference) == (PEOPLE, "others")
     }
     if people:
-        rows.append((AMONG, people, per_thousand(pooled, PEOPLE)))
+        rows.append((worded(AMONG), people, per_thousand(pooled, PEOPLE)))
     known = {name for _, estimates, _ in rows for name in estimates} if rows else None
     others = beside_agreement("table summary", report.labels.criteria.values(), known)
     columns = [Column("rater", "rater"), Column("agreement", "agreement")]
@@ -206,7 +207,7 @@ def _people(report: CalibrationReport) -> Iterator[tuple[str, Found]]:
             if (name, "others") in found:
                 yield worded("{name} and the others", name=name), found[name, "others"]
         if (PEOPLE, "others") in found:
-            yield AMONG, found[PEOPLE, "others"]
+            yield worded(AMONG), found[PEOPLE, "others"]
 
 
 def _about_alpha(shown: Collection[str]) -> Iterator[str]:

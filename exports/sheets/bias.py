@@ -124,7 +124,7 @@ def _row(asked: Asked) -> tuple[cells.Cell, ...]:
     detectable = None if math.isnan(bias.detectable) else bias.detectable
     p = None if math.isnan(bias.p) else cells.Probability(bias.p)
     return (
-        worded(asked.title), asked.rater, effect, bias.null, bias.floor, detectable, p,
+        worded(asked.title), tables.called(effect.rater, "annotators"), effect, bias.null, bias.floor, detectable, p,
         worded(OUTCOMES[bias.outcome]), effect.n, effect.clusters,
     )  # fmt: skip
 

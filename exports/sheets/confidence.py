@@ -7,7 +7,7 @@ from calibration.agreement.catalogue import AGREEMENT, at
 from calibration.confidence import confidence, sureness, vote_agreement
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell, Probability
-from exports.tables import PEOPLE, Column, Table, noted_table
+from exports.tables import PEOPLE, Column, Table, called, noted_table
 from plain.wording import worded
 
 NO_MAJORITY = "no majority"
@@ -84,8 +84,8 @@ def _row(curve: Believed) -> tuple[Cell, ...]:
     accuracy, chance = curve.found.get("confidence_accuracy"), curve.found.get("calibration_error_by_chance")
     p = curve.told.as_large_by_chance
     return (
-        curve.rater,
-        curve.kind,
+        called(curve.told.rater, "annotators"),
+        worded(curve.kind),
         accuracy,
         *(curve.found.get(name) for name in ("overconfidence", "expected_calibration_error")),
         chance.value if chance else None,
@@ -123,11 +123,12 @@ def confidence_levels_table(report: CalibrationReport) -> Table | None:
 
 
 def _levels(curve: Believed) -> Iterator[tuple[Cell, ...]]:
+    names = called(curve.told.rater, "annotators"), worded(curve.kind)
     for level, claimed, point in zip(curve.levels, curve.claimed, curve.points, strict=True):
-        yield curve.rater, curve.kind, level, claimed, point, point.n, point.clusters
+        yield *names, level, claimed, point, point.n, point.clusters
     if curve.told.no_majority:
         share = curve.found["no_majority_share"]
-        yield curve.rater, curve.kind, worded(NO_MAJORITY), None, None, curve.told.no_majority, share.clusters
+        yield *names, worded(NO_MAJORITY), None, None, curve.told.no_majority, share.clusters
 
 
 def _reading(rows: list[Believed]) -> Iterator[str]:
@@ -186,7 +187,7 @@ def votes_table(report: CalibrationReport) -> Table | None:
 
 def _named(rater: str, reference: str) -> str:
     if rater == vote_agreement.ALL_JUDGES:
-        return "all judges together"
+        return worded("all judges together")
     return (
         worded("{rater} among themselves", rater=rater)
         if reference == sureness.VOTES

@@ -84,7 +84,7 @@ def _row(candidate: Candidate, answered: Mapping[tuple[str, str], Estimate], pla
         answered.get((candidate.judge, "valid_share")),
         cost,
         answered.get((candidate.judge, "seconds_per_item")),
-        None if math.isnan(candidate.cost_per_item) else "yes" if candidate.on_frontier else "no",
+        None if math.isnan(candidate.cost_per_item) else worded("yes" if candidate.on_frontier else "no"),
         outcome_words(candidate),
         candidate.clusters_needed,
     )
@@ -271,7 +271,7 @@ def card_table(report: CalibrationReport, judge: str) -> Table | None:
             question_named(row.question),
             row.estimate,
             row.limit,
-            row.outcome,
+            worded(row.outcome),
             row.estimate.n,
             row.estimate.clusters,
             row.sentence,

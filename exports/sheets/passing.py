@@ -9,8 +9,9 @@ from calibration.results import CalibrationReport, Estimate
 from calibration.systems.pass_rates import CORRECTED, PASS_RATE, ROGAN_GLADEN
 from calibration.table.verdicts import ONE_LABEL, SYSTEM_PAIR
 from exports.cells import Cell
-from exports.tables import AMONG, PEOPLE, Column, Table, noted_table
+from exports.tables import AMONG, PEOPLE, Column, Table, called, noted_table
 from exports.words.notes import origin
+from plain.wording import worded
 
 WHOLE = "all"
 Named = tuple[str, str, str, str, str]  # statistic, rater, reference, criterion, category
@@ -55,7 +56,7 @@ def pass_fail_table(report: CalibrationReport) -> Table | None:
         cells = [estimates.get((name, *key)) for name in rates]
         last = next((cell for cell in reversed(cells) if cell is not None), None)
         if last is not None:
-            rows.append((key[2], _name(key[0]), *cells, last.n, last.clusters))
+            rows.append((key[2], called(key[0], AMONG), *cells, last.n, last.clusters))
     wide = [
         (place, statistic)
         for place, statistic in enumerate(rates.values(), 2)
@@ -97,7 +98,7 @@ def label_rates_table(report: CalibrationReport) -> Table | None:
     for (criterion, rater, label), rates in found.items():
         precision, recall = (rates[name] for name in detection.OF_LABEL)
         clusters = max(precision.clusters, recall.clusters)
-        rows.append((criterion, _name(rater), label, precision, precision.n, recall, recall.n, clusters))
+        rows.append((criterion, called(rater, AMONG), label, precision, precision.n, recall, recall.n, clusters))
     if not rows:
         return None
     columns = (
@@ -122,13 +123,14 @@ def pass_rates_table(report: CalibrationReport) -> Table | None:
     estimates = _found(report)
     rows: list[tuple[Cell, ...]] = []
     judges = list(dict.fromkeys(judge for _, judge, *_ in estimates))
-    for _, judge, _, criterion, category in sorted(estimates, key=lambda one: judges.index(one[1])):
-        own = estimates.get((PASS_RATE, judge, "", criterion, category))
-        if own is None or judge == PEOPLE or any(row[:3] == (criterion, judge, system_of(category)) for row in rows):
+    for key in sorted(estimates, key=lambda one: judges.index(one[1])):
+        statistic, judge, reference, criterion, category = key
+        if (statistic, reference) != (PASS_RATE, "") or judge == PEOPLE:
             continue
+        own, system = estimates[key], worded(WHOLE) if category == WHOLE else system_of(category)
         people = estimates.get((PASS_RATE, PEOPLE, "", criterion, category))
         corrected = [estimates.get((name, judge, "people", criterion, category)) for name in (ROGAN_GLADEN, CORRECTED)]
-        rows.append((criterion, judge, system_of(category), people, own, *corrected, own.n, own.clusters))
+        rows.append((criterion, judge, system, people, own, *corrected, own.n, own.clusters))
     if not rows:
         return None
     columns = (
@@ -184,12 +186,8 @@ def _positive(counts: Sequence[detection.PassFail]) -> Iterator[str]:
 
 def _cell(key: str, value: object) -> Cell:
     if key == "rater":
-        return _name(str(value))
+        return called(str(value), AMONG)
     return value if isinstance(value, int | float) else str(value)
-
-
-def _name(rater: str) -> str:
-    return AMONG if rater == PEOPLE else rater
 
 
 def _without_one_criterion(

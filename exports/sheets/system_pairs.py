@@ -15,7 +15,7 @@ from calibration.table.verdicts import SYSTEM_PAIR
 from calibration.totals.system_differences import SystemDifference, system_differences
 from exports.cells import Cell, Probability
 from exports.sheets.ranking import WIN_RATE, by_people, judge_shown, placing
-from exports.tables import PEOPLE, Column, Table, noted_table
+from exports.tables import PEOPLE, Column, Table, called, noted_table
 from plain.wording import worded
 
 PAIR_WIN_RATE = "pair_win_rate"
@@ -87,7 +87,6 @@ def turned(estimate: Estimate, pair: tuple[str, str]) -> Estimate:
 
 
 MOST_SYSTEMS = 6  # fifteen pairs for each rater; of more, those asked for by name
-ANNOTATORS = "annotators"
 DIFFERENCE_COLUMNS = (
     Column("rater", "By"),
     Column("criterion", "Criterion"),
@@ -120,7 +119,7 @@ def differences_table(differences: Sequence[SystemDifference], report: Calibrati
         return None
     rows: list[tuple[Cell, ...]] = [
         (
-            ANNOTATORS if pair.rater == PEOPLE else pair.rater, pair.criterion, pair.system, pair.other,
+            called(pair.rater, "annotators"), pair.criterion, pair.system, pair.other,
             pair.difference, Probability(pair.p_holm), pair.spearman, pair.difference.n,
         )
         for pair in differences

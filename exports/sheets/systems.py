@@ -8,7 +8,7 @@ from calibration.results import Aggregate, CalibrationReport, Estimate
 from calibration.systems import aggregates, ranking
 from calibration.table.verdicts import SYSTEM_PAIR
 from exports.cells import number, spread
-from exports.tables import PEOPLE, Column, Table, noted_table
+from exports.tables import PEOPLE, Column, Table, called, noted_table
 from plain.counting import counted
 
 ORDERS = {
@@ -77,7 +77,7 @@ def system_orders_table(report: CalibrationReport) -> Table | None:
     for key in keys:
         cells = [estimates.get((*key, name)) for name in ORDERS]
         first = next(estimate for estimate in cells if estimate is not None)
-        rows.append((key[0], key[1], said(key[2]), *cells, first.n, first.clusters))
+        rows.append((key[0], key[1], called(key[2]), *cells, first.n, first.clusters))
     over = sorted({str(ranking.systems_of(estimate)) for estimate in wanted})
     reading = (
         f"Correlations of the values of {' or '.join(over)} systems, on the questions that both answered: never to be "

@@ -138,9 +138,7 @@ def remarks(titles: Sequence[str], cells: Sequence[tuple[Cell, ...]], names: int
             if isinstance(cell, Estimate) and math.isnan(cell.low):
                 what = worded("No value (–)") if math.isnan(cell.value) else worded("No interval [–]")
                 reason = brief(cell.lack) if cell.lack else ""
-                reasons.setdefault((what, reason), []).append(
-                    (title, worded(" of ").join(worded(str(name)) for name in row[:names]))
-                )
+                reasons.setdefault((what, reason), []).append((title, worded(" of ").join(map(str, row[:names]))))
     for (what, reason), places in reasons.items():
         yield worded("{what}: {places} ({reason}).", what=what, places=_places(places, asked), reason=reason)
 

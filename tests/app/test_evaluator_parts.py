@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+import re
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -19,13 +20,18 @@ from app.screens.results.reliability import sentence as map_sentence
 from app.screens.results.tables_and_figures import behind, in_columns, in_order, labels_address, plot_html, table_html
 from app.screens.study.planner import aims_html, sentence, worth_html
 from calibration.agreement.reliability_map import Cell, ReliabilityMap
+from calibration.calibrate import calibrate
 from calibration.choosing.choose import cheapest_adequate_judge
 from calibration.results import CalibrationSettings, Estimate, ReportWarning
 from calibration.sizing.study_plan import Design, Goals, Prices, plan_from_assumptions
 from exports.figures import as_bytes
 from exports.plots.forest import forest
+from exports.sheets.agreement import criteria_table
+from exports.sheets.passing import confusion_table, label_rates_table, pass_rates_table
 from exports.tables import Column, Table
 from exports.words.plan_words import why_topics
+from plain.wording import speaking
+from tests.calibration.passing.passed import made_answers
 from tests.calibration.priced import EIGHT, priced
 from tests.exports.toy import toy_report
 
@@ -113,6 +119,24 @@ def test_a_table_escapes_names_and_addresses_and_folds_how_to_read_it() -> None:
     assert "<b>" not in found
     assert 'href="disagreements?judge=%3Cb%3E%22%27%26">.70</a>' in found
     assert "<summary>How to read this table</summary>" in found
+
+
+def test_names_that_a_study_gave_are_in_no_language_be_they_words_of_ours() -> None:
+    names = {"q": "length", "j": "judge", "s1": "system", "s2": "order"}  # each stands in a catalogue
+    answers = made_answers(topics=6, labelled=6, people=2, words=("all", "yes")).replace(names)
+    report = calibrate(answers, CalibrationSettings(resamples=99))
+    told: dict[str, list[str]] = {}
+    for language in ("en", "zh_CN"):
+        with speaking(language):
+            tables = [make(report) for make in (criteria_table, confusion_table, label_rates_table, pass_rates_table)]
+            page = "".join(table_html(table, report) for table in tables if table)
+        told[language] = re.findall('<td class="c-said[^"]*">([^<]+)</td>', page)
+    cells = {*zip(told["en"], told["zh_CN"], strict=True)}
+    assert {(own, own) for own in ("length", "judge", "system", "order", "all", "yes")} <= cells
+    assert {cell for cell in cells if cell[0] != cell[1]} == {
+        ("annotators among themselves", "标注者彼此之间"),
+        ("all", "全部"),  # all systems together
+    }
 
 
 def test_a_plot_is_a_picture_with_its_caption_as_text_and_the_papers_own_bytes() -> None:

@@ -305,7 +305,8 @@ def _given(given: disagreements.Given) -> str:
     lost_quote = worded("not found in the text")
     lost = "".join(f"<li>{escape(quote)} <small>{lost_quote}</small></li>" for quote in given.lost_quotes)
     quotes = "".join(f"<li><mark>{escape(quote)}</mark></li>" for quote in given.quotes) + lost
-    said, answer = escape(given.rationale), escape(worded(given.choice))
+    ours = given.choice in disagreements.WORDS.values()  # a study's own answer is in no language
+    said, answer = escape(given.rationale), escape(worded(given.choice) if ours else given.choice)
     if not given.choice:
         answer = f'<span class="c-red">{worded("no answer: {status}", status=escape(worded(given.status)))}</span>'
     elif not given.rationale:

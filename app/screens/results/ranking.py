@@ -12,8 +12,7 @@ from exports.cells import DASH, Cell, shown
 from exports.plots.ranking_figure import ranking_figure
 from exports.sheets import systems, topics
 from exports.sheets.ranking import CORRECTED, STRENGTH, WIN_RATE, by_people, judge_shown, placing, ranking_table
-from exports.sheets.systems import said
-from exports.tables import PEOPLE, Column, Table
+from exports.tables import PEOPLE, Column, Table, called
 from plain.wording import worded
 
 NOTHING = "No system can be ranked: that takes pairs of reports whose systems are known, and people's verdicts on them."
@@ -111,7 +110,7 @@ def firmness(report: CalibrationReport, judge: str) -> Table:
     for by, made_of, statistic, rater in asked:
         placed = placing(report, statistic, rater)
         if placed is not None:
-            rows.append((by, made_of, by_people(placed)[0], _percent(placed.keeps_first), placed.note))
+            rows.append((by, made_of, by_people(placed)[0], _percent(placed.keeps_first), worded(placed.note)))
     remarked = any(row[-1] for row in rows)
     shown_rows = tuple(row if remarked else row[:-1] for row in rows)
     return Table("first", "How firm the first place is", FIRM if remarked else FIRM[:-1], shown_rows, ())
@@ -120,7 +119,9 @@ def firmness(report: CalibrationReport, judge: str) -> Table:
 def orders(report: CalibrationReport) -> Table:
     """Kendall's tau-b of every two raters' orders of the systems."""
     taus = [estimate for estimate in report.estimates if estimate.statistic == "kendall_tau_b_systems"]
-    rows: list[tuple[Cell, ...]] = [(said(tau.rater), said(tau.reference), tau, tau.n, tau.clusters) for tau in taus]
+    rows: list[tuple[Cell, ...]] = [
+        (called(tau.rater), called(tau.reference), tau, tau.n, tau.clusters) for tau in taus
+    ]
     note = worded(
         "1: the same order; 0: none in common; −1: reversed. Few systems make it coarse, and a bias can leave it at 1."
     )

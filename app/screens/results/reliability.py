@@ -103,7 +103,12 @@ def known(mapped: ReliabilityMap) -> Sequence[Cell]:
 def cells_table(mapped: ReliabilityMap) -> Table:
     """One row a cell, margins included."""
     rows = tuple(
-        (cell.criterion, cell.category, cell.agreement, cell.ceiling, cell.gap, cell.gap.n, cell.gap.clusters)
+        (_margin(cell.criterion), _margin(cell.category), cell.agreement, cell.ceiling, cell.gap, cell.gap.n,
+         cell.gap.clusters)
         for cell in known(mapped)
-    )
+    )  # fmt: skip
     return Table("cells", worded("{judge} by criterion and category", judge=mapped.judge), COLUMNS, rows, READING)
+
+
+def _margin(name: str) -> str:
+    return worded(name) if name == "all" else name  # which no criterion and no category may be called

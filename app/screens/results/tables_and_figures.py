@@ -25,8 +25,7 @@ def table_html(table: tables.Table, report: CalibrationReport, chosen: str = "")
     """The table with its links, and how to read it folded below. `chosen`: the first cell of the row to mark."""
     notes = "".join(f"<li>{escape(worded(note))}</li>" for note in table.notes)
     heads = tuple(replace(column, title=worded(column.title)) for column in table.columns)
-    rows = tuple(tuple(worded(cell) if isinstance(cell, str) else cell for cell in row) for row in table.rows)
-    bare = replace(table, title=worded(table.title), columns=heads, rows=rows, notes=())
+    bare = replace(table, title=worded(table.title), columns=heads, notes=())
     grid = forms.as_html(bare, partial(behind, report=report), chosen=chosen)
     fold = (
         f'<details class="c-fold"><summary>{worded("How to read this table")}</summary>'

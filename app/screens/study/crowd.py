@@ -268,7 +268,7 @@ def _show_found(whose: people.Whose) -> None:
     )
     lines = crowd_files.settlement_lines(found)
     shown = look.paged(lines, " ".join, "crowd_lines", worded("Find somebody on it"))
-    rows = [[escape(worded(cell)) or "–" for cell in line] for line in shown]
+    rows = [[escape(cell) or "–" for cell in (who, worded(what), due, worded(why))] for who, what, due, why in shown]
     report_page.section(
         look.table(
             "Settlement", ("Who", "What", worded("Amount, {currency}", currency=found.currency), "Why"), rows, "w-due"

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -51,6 +51,7 @@ SAVE_MS, NEXT_MS = 250.0, 1_000.0
 WAITS = {"save": "save, ms (p95)", "following": "next pair, ms (p95)"}
 HELD_MIN = 80  # annotators with a label a second each, on two cores that serve and ask
 AT_ONCE = 8  # who come at the same time
+COME_S, UNTIL_S = 300.0, 60.0  # to come, all that a step adds; and on top of a step's seconds, to its first hand-in
 PAGE, DRAWN = ROOT / "docs" / "deployment.md", "deployment/crowds.svg"
 BEGINS, ENDS = "<!-- written by benchmarks/crowds.py --docs -->\n", "<!-- so far -->\n"
 PLANNED = "<!-- a plan by benchmarks/crowds.py --docs -->\n"
@@ -77,8 +78,17 @@ class Step:
 
     @property
     def is_held(self) -> bool:
-        """Whether neither wait is too long."""
-        return self.save <= SAVE_MS and self.following <= NEXT_MS
+        """Whether neither wait is too long, nor without a value."""
+        return not self.missed
+
+    @property
+    def missed(self) -> str:
+        """Why this crowd was not served in time; empty where it was."""
+        waits = (("save", self.save, SAVE_MS), ("next pair", self.following, NEXT_MS))
+        none = f"none within {UNTIL_S:.0f} s more than was asked for"
+        return "; ".join(
+            f"{what}: {none if math.isnan(ms) else f'over {most:.0f} ms'}" for what, ms, most in waits if not ms <= most
+        )
 
 
 @dataclass(frozen=True)
@@ -160,9 +170,15 @@ async def grown(
         crowd: list[Visitor] = []
         at_work: list[asyncio.Task[None]] = []
         alone = busy(server, postgres)["app"], memory(server)
+        came_ms = page_mb = math.nan
         for already, people in pairwise((0, *steps)):
             links = [server.link(study, f"Person {number}") for number in range(already, people)]
-            coming = await asyncio.gather(*map(come, links))
+            try:
+                async with asyncio.timeout(COME_S):
+                    coming = await asyncio.gather(*map(come, links))
+            except TimeoutError:
+                print(f"{name}: {people} annotators: not all had come after {COME_S:.0f} s", flush=True)
+                break
             if not crowd:
                 came_ms = 1e3 * (busy(server, postgres)["app"] - alone[0]) / people
             crowd += coming
@@ -172,6 +188,8 @@ async def grown(
             tally.nexts.clear()
             spent, started = busy(server, postgres), time.monotonic()
             await asyncio.sleep(seconds)
+            while not (tally.saves and tally.nexts) and time.monotonic() < started + seconds + UNTIL_S:
+                await asyncio.sleep(0.05)  # a short step, or a small crowd: a wait nobody had has no percentile
             took = time.monotonic() - started
             cores = {part: (cpu - spent[part]) / took for part, cpu in busy(server, postgres).items()}
             waits = percentiles(tally.saves)[1], percentiles(tally.nexts)[1]
@@ -222,12 +240,12 @@ def told(step: Step) -> str:
     cores = ", ".join(f"{part} {cores:.2f}" for part, cores in step.cores.items())
     return (
         f"{step.people} annotators, {step.labels:.0f} labels a second, save {step.save:.0f} ms, next "
-        f"{step.following:.0f} ms (p95); cores: {cores}"
+        f"{step.following:.0f} ms (p95); cores: {cores}{'; not in time: ' if step.missed else ''}{step.missed}"
     )
 
 
 def figures_of(curve: Curve) -> list[Figure]:
-    """One setting's figures, with what was promised of them."""
+    """One setting's figures, with what was promised of them; what nobody was served in time, or came, has none."""
     held = curve.held
     parts = [Figure(f"CPU of {part} a label", 1e3 * cores / held.labels, "ms") for part, cores in held.cores.items()]
     found = [
@@ -241,11 +259,12 @@ def figures_of(curve: Curve) -> list[Figure]:
         Figure("stored for a label", curve.stored_kb, "kB"),
         *(Figure(name, count, high=0) for name, count in curve.broken.items()),
     ]
-    return [Figure(f"{curve.name}: {one.name}", one.value, one.unit, one.low, one.high) for one in found]
+    return [replace(one, name=f"{curve.name}: {one.name}") for one in found if not math.isnan(one.value)]
 
 
 def write(curves: Sequence[Curve]) -> None:
     """Put table and plan into the page, each between its two marks, and draw the figure beside it."""
+    (PAGE.parent / DRAWN).write_bytes(drawn(curves))
     text = PAGE.read_text(encoding="utf-8")
     several = [curve for curve in curves if curve.held.people and "Postgres" in curve.held.cores]
     for begins, told in ((BEGINS, as_table(curves)), (PLANNED, "".join(map(as_plan, several[:1])))):
@@ -253,11 +272,10 @@ def write(curves: Sequence[Curve]) -> None:
         _, tail = rest.split(ENDS, 1)
         text = head + begins + told + ENDS + tail
     PAGE.write_text(text, encoding="utf-8")
-    (PAGE.parent / DRAWN).write_bytes(drawn(curves))
 
 
 def as_table(curves: Sequence[Curve]) -> str:
-    """Markdown: one row a setting, at the largest crowd that it served in time."""
+    """Markdown: one row a setting, at the largest crowd that it served in time; which served none, and why."""
     served = [(curve, curve.held) for curve in curves if curve.held.people]
     rows = [
         f"| {curve.name} | {held.people} | {held.labels:.0f} | {held.save:.0f} | {held.following:.0f} | "
@@ -265,11 +283,22 @@ def as_table(curves: Sequence[Curve]) -> str:
         + f" | {curve.came_ms:.0f} | {curve.page_mb:.1f} |"
         for curve, held in served
     ]
+    none = [
+        f"\nNo crowd in time: {curve.name} "
+        + (
+            f"({curve.steps[0].people}: {curve.steps[0].missed})."
+            if curve.steps
+            else f"(not all came in {COME_S:.0f} s)."
+        )
+        for curve in curves
+        if not curve.held.people
+    ]
     heads = "at once | labels a second | save, ms | next pair, ms | CPU ms a label | CPU ms to come | MB an open page"
     return "\n".join(
         (
             f"| | {heads} |\n| :--- | ---: | ---: | ---: | ---: | :--- | ---: | ---: |",
             *rows,
+            *none,
             f"\n{datetime.now(UTC):%Y-%m-%d}, beside other work of {BESIDE:.1f} processors. {machine()}.\n",
         )
     )
@@ -319,8 +348,8 @@ def drawn(curves: Sequence[Curve]) -> bytes:
         for axes, what, limit in zip(canvas.subplots(1, 2), WAITS, (SAVE_MS, NEXT_MS), strict=True):
             axes.axhline(limit, color=INK_SOFT, linewidth=0.6, linestyle="--")
             for curve, colour in zip(curves, OKABE_ITO, strict=False):
-                waits = [(step.people, getattr(step, what)) for step in curve.steps]
-                axes.plot(*zip(*waits, strict=True), color=colour, marker="o", markersize=3, label=curve.name)
+                people, waits = [step.people for step in curve.steps], [getattr(step, what) for step in curve.steps]
+                axes.plot(people, waits, color=colour, marker="o", markersize=3, label=curve.name)
             axes.set(title=WAITS[what], yscale="log", xlim=(0, None), ylim=(limit / 128, 2 * limit))
             ticks = [limit / 2**power for power in range(6, -1, -2)]
             axes.set_yticks(ticks, [f"{tick:,.0f}" for tick in ticks])

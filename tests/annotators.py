@@ -10,6 +10,7 @@ import asyncio
 import json
 import math
 import random
+import ssl
 import time
 import uuid
 from collections import Counter
@@ -21,6 +22,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotation.people.sign_ins import csrf_token
+from db.people_tables import Rater
 from db.tables import LIVE, Assignment, Event, Label
 
 TIMEOUT = aiohttp.ClientTimeout(total=8)
@@ -51,7 +53,12 @@ class Tally:
         submitted = session.scalars(select(Assignment.aid).where(mine, Assignment.status == "submitted")).all()
         submits = session.scalars(select(Event.data).where(Event.study_id == study_id, Event.what == "submit"))
         slot = Assignment.item_id, Assignment.purpose, Assignment.slot_no, Assignment.pass_no
-        slots = session.execute(select(*slot).where(mine, Assignment.status.in_(LIVE))).all()
+        live = (
+            select(*slot)
+            .join(Rater, Rater.id == Assignment.rater_id)
+            .where(mine, Assignment.status.in_(LIVE), Rater.kind == "human")
+        )
+        slots = session.execute(live).all()
         return {
             "labels lost": len(self.acked - {uuid for uuid, *_ in labels}),
             "labels doubled": repeated((assignment, criterion) for _, assignment, criterion in labels),
@@ -66,9 +73,9 @@ def repeated(values: Any) -> int:
     return sum(count - 1 for count in Counter(values).values())
 
 
-async def sign_in(link: str) -> str:
-    """The cookie that an invite link gives."""
-    async with aiohttp.ClientSession() as http, http.get(link, allow_redirects=False) as reply:
+async def sign_in(link: str, trusting: ssl.SSLContext | bool = True) -> str:
+    """The cookie that an invite link gives; `trusting`: a certificate of a test's own."""
+    async with aiohttp.ClientSession() as http, http.get(link, allow_redirects=False, ssl=trusting) as reply:
         return reply.cookies["calipers"].value
 
 

@@ -117,14 +117,20 @@ def test_the_curve_of_crowds_is_written_between_its_marks(tmp_path: Path, monkey
     cores = {"app": 0.3, "annotators": 0.1, "Postgres": 0.08}
     late = crowds.Step(80, 40.0, 100.0, 1_001.0, cores)
     held = crowds.Curve("one", [crowds.Step(40, 40.0, 12.0, 90.0, cores), late], {"labels lost": 0}, 90.0, 2.5, 0.6)
-    crowds.write([held, crowds.Curve("none", [late], {}, 90.0, 2.5, 0.6)])
+    nobody = crowds.Step(40, 40.0, 100.0, math.nan, cores)
+    none = [crowds.Curve(name, steps, {}, 90.0, math.nan, 0.6) for name, steps in
+            (("none", [late]), ("idle", [nobody]), ("away", []))]  # fmt: skip
+    crowds.write([held, *none])
     before, after = (path.read_text("utf-8").split(crowds.BEGINS)[0] for path in (crowds.PAGE, page))
     table = page.read_text("utf-8").split(crowds.BEGINS)[1].split(crowds.ENDS)[0]
     assert before == after
     assert "| one | 40 | 40 | 12 | 90 | app 7.5, Postgres 2.0 | 90 | 2.5 |" in table, (
         "not the crowd whose next pair is late"
     )
-    assert "| none |" not in table, "nobody was served in time"
+    assert "No crowd in time: none (80: next pair: over 1000 ms).\n" in table
+    assert "No crowd in time: idle (40: next pair: none within 60 s more than was asked for).\n" in table
+    assert "No crowd in time: away (not all came in 300 s).\n" in table
+    assert "nan" not in table + "".join(f"{figure}" for curve in none for figure in crowds.figures_of(curve))
     plan = page.read_text("utf-8").split(crowds.PLANNED)[1].split(crowds.ENDS)[0]
     assert "500 x 7.5 ms = 3.8, and 5,000 who come within 10 minutes x 90 ms = 0.8 |" in plan
     assert "= 8, a core each |" in plan

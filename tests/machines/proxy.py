@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import re
+import shutil
 import socket
 import subprocess
 import time
@@ -58,6 +59,24 @@ def without_tls(site: str, port: int) -> str:
     for pattern, instead in WITHOUT_TLS.items():
         site, found = re.subn(pattern, instead.format(port=f"127.0.0.1:{port}"), site)
         assert found, f"{SITE.name} has no {pattern} any more"
+    return site
+
+
+def with_tls(site: str, folder: Path, plain: int, secure: int) -> str:
+    """The same at https://localhost:`secure`, with a new certificate `folder`/fullchain.pem; `plain` leads there."""
+    openssl = shutil.which("openssl")
+    assert openssl, "nginx comes with it"
+    subprocess.run(
+        [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost",
+         "-addext", "subjectAltName=DNS:localhost", "-keyout", "privkey.pem", "-out", "fullchain.pem"],
+        cwd=folder, check=True, capture_output=True,
+    )  # fmt: skip
+    for written, here in {
+        "/etc/ssl/calipers/": f"{folder}/", "calipers.example.org": "localhost",
+        "listen 80;": f"listen 127.0.0.1:{plain};", "listen 443 ssl;": f"listen 127.0.0.1:{secure} ssl;",
+    }.items():  # fmt: skip
+        assert written in site
+        site = site.replace(written, here)
     return site
 
 

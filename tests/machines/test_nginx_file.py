@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import shutil
 import ssl
 import subprocess
 import threading
@@ -18,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.machines.proxy import Proxy, free_port, site_before, without_tls
+from tests.machines.proxy import Proxy, free_port, site_before, with_tls, without_tls
 
 pytestmark = pytest.mark.nginx
 
@@ -96,22 +95,9 @@ def test_everybody_stays_with_one_process_nothing_of_the_owners_is_there_and_no_
 
 def test_the_file_as_it_stands_is_valid_and_serves_tls(stand_ins: list[StandIn], tmp_path: Path) -> None:
     """Only ports, folders and the two certificate lines differ from what a user gets."""
-    openssl = shutil.which("openssl")
-    assert openssl, "nginx comes with it"
-    subprocess.run(
-        [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost",
-         "-addext", "subjectAltName=DNS:localhost", "-keyout", "privkey.pem", "-out", "fullchain.pem"],
-        cwd=tmp_path, check=True, capture_output=True,
-    )  # fmt: skip
     redirecting, secure = free_port(), free_port()
     site = site_before([one.server_address[1] for one in stand_ins], tmp_path)
-    for written, here in {
-        "/etc/ssl/calipers/": f"{tmp_path}/", "calipers.example.org": "localhost",
-        "listen 80;": f"listen 127.0.0.1:{redirecting};", "listen 443 ssl;": f"listen 127.0.0.1:{secure} ssl;",
-    }.items():  # fmt: skip
-        assert written in site
-        site = site.replace(written, here)
-    proxy = Proxy(tmp_path, site)
+    proxy = Proxy(tmp_path, with_tls(site, tmp_path, redirecting, secure))
     checked = subprocess.run([*proxy.command, "-t"], capture_output=True, text=True)
     assert checked.returncode == 0, checked.stderr
     assert "[warn]" not in checked.stderr

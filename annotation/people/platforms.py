@@ -22,6 +22,7 @@ WAITING = ("awaiting review", "submitted", "pending")  # what platforms call a s
 class Platform:
     """One crowd platform. Its own files name people and visits as `person` and `visit` do, letter case apart."""
 
+    called: str  # as it spells itself
     query: str  # what its study's address must end with, as one pastes it there
     person: str
     visit: str  # "" where it has no secret of a single visit
@@ -41,6 +42,7 @@ MTURK_LAYOUT = """<script src="https://assets.crowd.aws/crowd-html-elements.js">
 
 PLATFORMS = {
     "prolific": Platform(
+        called="Prolific",
         query="PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}",
         person="participantid",
         visit="submissionid",
@@ -54,18 +56,19 @@ PLATFORMS = {
     ),
     # they add their parameters themselves, and take codes
     "mturk": Platform(
-        "", "workerid", "assignmentid", (), fields=(("Design layout of a Survey Link project, whole", MTURK_LAYOUT),)
+        "MTurk", "", "workerid", "assignmentid", (),
+        fields=(("Design layout of a Survey Link project, whole", MTURK_LAYOUT),),
     ),
     "cloudresearch": Platform(
-        "", "workerid", "assignmentid", (),
+        "CloudResearch", "", "workerid", "assignmentid", (),
         fields=(("The URL of your survey", "{link}"), ("Query string parameters", "added, as they are by default")),
     ),
     "connect": Platform(
-        "", "participantid", "assignmentid", ("connect.cloudresearch.com",),
+        "Connect", "", "participantid", "assignmentid", ("connect.cloudresearch.com",),
         fields=(("Study link", "{link}"), ("Redirect URL", "the one that it shows, given here for who is done")),
     ),
     "sona": Platform(
-        "survey_code=%SURVEY_CODE%", "surveycode", "", (".sona-systems.com",), tells_states=False,
+        "Sona", "survey_code=%SURVEY_CODE%", "surveycode", "", (".sona-systems.com",), tells_states=False,
         fields=(("Study URL", "{link}"), ("Client-side completion URL", "given here for who is done")),
     ),
 }  # fmt: skip
@@ -77,6 +80,11 @@ def platform_named(name: str) -> Platform:
     if name not in PLATFORMS:
         raise AnnotationError("bad_platform", f"no platform {name!r}; choose one of {', '.join(PLATFORMS)}")
     return PLATFORMS[name]
+
+
+def called(name: str) -> str:
+    """How the platform spells itself; "" for none, and a name that is no longer known as it was kept."""
+    return PLATFORMS[name].called if name in PLATFORMS else name
 
 
 def link_for(name: str, invitation: str) -> str:
@@ -105,7 +113,9 @@ def address_back(name: str, end: str, given: str) -> str:
     """
     platform = platform_named(name)
     if not platform.hosts:
-        raise AnnotationError("bad_address", f"{name} takes no address for {end}: people bring it their code instead")
+        raise AnnotationError(
+            "bad_address", f"{platform.called} takes no address for {end}: people bring it their code instead"
+        )
     if platform.address and given.isalnum() and given.isascii():
         return platform.address.format(code=given)
     try:
@@ -117,7 +127,9 @@ def address_back(name: str, end: str, given: str) -> str:
     if parts_unfit(given) or not (ours and is_plain and given.startswith("https://")):
         where = " or ".join(known.removeprefix(".") for known in platform.hosts)
         what = "a code of letters and digits, or an address" if platform.address else "an address"
-        raise AnnotationError("bad_address", f"{given!r:.200}: for {end}, {name} needs {what} of https://{where}")
+        raise AnnotationError(
+            "bad_address", f"{given!r:.200}: for {end}, {platform.called} needs {what} of https://{where}"
+        )
     return _with_id(given) if name == "sona" else given
 
 

@@ -39,7 +39,7 @@ def read_submissions(path: Path, platform: str, shown: str = "") -> list[Submiss
     missing += ["status"] if asked.tells_states and not state else []
     if missing:
         there = ", ".join(columns) or "no columns"
-        problems.append(f"{name}: no column {' and '.join(missing)} of {platform}'s list; it has {there}")
+        problems.append(f"{name}: no column {' and '.join(missing)} of {asked.called}'s list; it has {there}")
     if problems:
         raise ImportingError(problems)
     return [

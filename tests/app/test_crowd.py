@@ -261,7 +261,7 @@ def test_mturk_reads_its_own_file_with_an_x_and_pays_no_bonus_twice(tmp_path: Pa
         "Reason": "Your time on this study was worth more than its reward.",
     }  # fmt: skip
     with pytest.raises(
-        ImportingError, match="no column workerid and assignmentid and status of mturk's list; it has a, b"
+        ImportingError, match="no column workerid and assignmentid and status of MTurk's list; it has a, b"
     ):
         results.write_text("a,b\n1,2\n")
         read_submissions(results, "mturk")
@@ -272,7 +272,7 @@ def test_a_list_that_does_not_say_what_became_of_each_or_is_ragged_is_refused_fo
 ) -> None:
     listed = tmp_path / "list.csv"
     listed.write_text("Submission id,Participant id,State\nv1,p1,REJECTED\n")
-    with pytest.raises(ImportingError, match="no column status of prolific's list; it has Submission id, Participant"):
+    with pytest.raises(ImportingError, match="no column status of Prolific's list; it has Submission id, Participant"):
         read_submissions(listed, "prolific")
     listed.write_text("AssignmentId,WorkerId,AssignmentStatus\nA1,W1,Submitted,x\nA2,W2\nA3,W3,Submitted\n")
     with pytest.raises(ImportingError) as refused:

@@ -82,7 +82,7 @@ def test_a_link_goes_out_and_a_settlement_is_looked_at_before_it_is_noted(
     assert screen.button(key="crowd_look").disabled, "a reward that nobody typed is none"
     screen.number_input(key="crowd_reward").set_value(0.0).run()
     drawn(screen.button(key="crowd_look").click().run())
-    assert "list.csv: no column status of prolific&#x27;s list" in "".join(html_of(screen))
+    assert "list.csv: no column status of Prolific&#x27;s list" in "".join(html_of(screen))
     listed = b"Submission id,Participant id,Status\nv1,p1,AWAITING REVIEW\nv2,p2,AWAITING REVIEW\n"
     screen.file_uploader(key="crowd_list").set_value(("list.csv", listed, "text/csv")).run()
     drawn(screen.button(key="crowd_look").click().run())

@@ -60,7 +60,10 @@ def link(
         printing.print_json(told | {"paste": dict(paste)})
         return
     typer.echo(address)
-    typer.echo(f"for {platform}, which lets in {places} people; what it puts in its place stays as it is", err=True)
+    typer.echo(
+        f"for {platforms.called(platform)}, which lets in {places} people; what it puts in its place stays as it is",
+        err=True,
+    )
     for field, said in paste:
         typer.echo(f"into {field!r}: {said}", err=True)
     printing.say_next(opening.opened(), study)
@@ -74,6 +77,7 @@ def people(study: str = printing.WHICH, as_json: bool = printing.JSON) -> None:
     Example: calipers crowd people mystudy
     """
     from annotation.participation.settling import crowd_people
+    from annotation.people import platforms
 
     with opening.reading(opening.opened()) as session:
         came = crowd_people(session, opening.local_admin(opening.find_study(session, study)))
@@ -83,7 +87,7 @@ def people(study: str = printing.WHICH, as_json: bool = printing.JSON) -> None:
         return
     rows = [
         (
-            one.pseudonym, one.platform, one.end and one.end.replace("_", " "), one.handed_in,
+            one.pseudonym, platforms.called(one.platform), one.end and one.end.replace("_", " "), one.handed_in,
             f"{60 * one.active_h:.1f}", f"{one.due:.2f}", f"{one.bonus:.2f}",
         )
         for one in came

@@ -63,7 +63,10 @@ def show(principal: principals.Principal, cookie: str) -> None:
     if came:
         report_page.section(f"<h2>{worded('Who came')}</h2>")
         shown = look.paged(
-            came, lambda one: f"{one.pseudonym} {one.platform} {ended(one)}", "crowd", worded("Find somebody")
+            came,
+            lambda one: f"{one.pseudonym} {platforms.called(one.platform)} {ended(one)}",
+            "crowd",
+            worded("Find somebody"),
         )
         report_page.section(came_table(shown, currency))
     report_page.section(f"<h2>{worded('What the platform is to pay')}</h2>{earlier_table(earlier, currency)}")
@@ -84,12 +87,17 @@ def ended(one: settling.CrowdPerson) -> str:
     return worded(ENDED[one.end]) if one.end else worded("not at an end")
 
 
+def called(name: str | None) -> str:
+    """A platform's name as it spells it; in words where the link is for none that is known."""
+    return platforms.called(name) if name in platforms.PLATFORMS else worded(NO_PLATFORM)
+
+
 def links_table(doors: Sequence[links.OpenLinkLine]) -> str:
     """Empty where the study has none."""
     heads = ("Link", "Platform", "Back to it", "State", "People", "Places", "Items each", "Expires")
     rows = [
         (
-            f"{door.id}", door.platform or worded(NO_PLATFORM),
+            f"{door.id}", called(door.platform),
             escape(worded(", ").join(worded(ENDED[end]) for end in door.back)) or worded("by a code"),
             worded(door.state), f"{door.taken}",
             "–" if door.places is None else f"{door.places}",
@@ -114,7 +122,7 @@ def came_table(came: Sequence[settling.CrowdPerson], currency: str) -> str:
     )
     rows = [
         (
-            one.pseudonym, one.platform or worded(NO_PLATFORM), ended(one), f"{one.handed_in}",
+            one.pseudonym, called(one.platform), ended(one), f"{one.handed_in}",
             f"{60 * one.active_h:.1f}", f"{one.due:.2f}", f"{one.bonus:.2f}",
         )
         for one in came
@@ -138,7 +146,7 @@ def earlier_table(earlier: Sequence[settling.Settled], currency: str) -> str:
 def _make_link(whose: people.Whose) -> None:
     with people.row():
         platform = st.selectbox(
-            worded("Platform"), [*platforms.PLATFORMS, NO_PLATFORM], key="crowd_platform", width=180, format_func=worded
+            worded("Platform"), [*platforms.PLATFORMS, NO_PLATFORM], key="crowd_platform", width=180, format_func=called
         )
         name = "" if platform == NO_PLATFORM else platform
         places = st.number_input(worded("Places"), 1, None, 50, key="places", width=150)
@@ -150,7 +158,7 @@ def _make_link(whose: people.Whose) -> None:
         given = worded("Code") if platforms.platform_named(name).address else worded("Address")
         wanted = worded(
             "{given} that {name} wants each of them back with; without one they read a code of their own, to be typed "
-            "in there.", given=given, name=name,
+            "in there.", given=given, name=called(name),
         )  # fmt: skip
         report_page.section(f'<p class="c-soft">{wanted}</p>')
         with people.row():
@@ -178,7 +186,7 @@ def paste_html(name: str, link: str) -> str:
         '<p class="c-amber">'
         + worded(
             "Copy this into {name} now: the link is shown once, and only its hash is kept.",
-            name=escape(name or worded("the platform")),
+            name=escape(platforms.called(name) or worded("the platform")),
         )
         + report_page.here_alone()
         + f'</p><div class="c-scroll"><table class="w-paste">{rows}</table></div>'
@@ -198,7 +206,11 @@ def _settle(whose: people.Whose, named: Sequence[str], currency: str, earlier: i
     )
     with people.row():
         platform = st.selectbox(
-            worded("Its list is of"), named or [*platforms.PLATFORMS], key="crowd_list_of", width=180
+            worded("Its list is of"),
+            named or [*platforms.PLATFORMS],
+            key="crowd_list_of",
+            width=180,
+            format_func=called,
         )
         reward = st.number_input(
             worded("It pays each, {currency}", currency=currency),
@@ -254,7 +266,7 @@ def _show_found(whose: people.Whose) -> None:
                 "Settlement {number} is noted. Take its files now, give them to {platform}, and delete them "
                 "afterwards; without them, settle again in its place.",
                 number=found.number,
-                platform=platform,
+                platform=called(platform),
             )
             if found.number
             else worded(

@@ -145,7 +145,7 @@ def others_said(
     """criterion -> `[{rater, choice, rationale, swapped, confidence, evidence}]`, evidence as in one's own answers.
 
     None for any other work than adjudication. `choice` and `side` are of this page: `swapped` says that the rater saw
-    the reports the other way round, and means Right where the rationale says left. "Rater 1" is one person on all of
+    the reports the other way round, and means Right where the rationale says left. Rater 1 is one person on all of
     the page, and another one on the next: the order is drawn for each adjudication. `texts`: what this page shows.
     """
     if assignment.purpose != "adjudicate":
@@ -163,7 +163,7 @@ def others_said(
         swapped = None not in (row["left"], assignment.left) and row["left"] != assignment.left
         said[row["criterion"]].append(
             {
-                "rater": f"Rater {raters.index(row['rater_id']) + 1}",
+                "rater": raters.index(row["rater_id"]) + 1,
                 "choice": turned(unblind(row["choice"], row["left"]), assignment.left),
                 "rationale": redact(row["rationale"]),
                 "swapped": swapped,

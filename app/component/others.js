@@ -57,7 +57,8 @@ class Others {
     return lines.join("\n").trim();
   }
 
-  one({ rater, choice, rationale, swapped, confidence, evidence }) {
+  one({ rater: n, choice, rationale, swapped, confidence, evidence }) {
+    const rater = tell("others.rater", { n });
     const words = this.words(rationale, evidence);
     return make(
       "li",

@@ -117,7 +117,7 @@ def test_an_adjudicators_session_shows_neither_systems_nor_people(
     assert capture.found(disputed.sentinels) == set()
     shown = capture.found(["as [name removed] told me", "Rater 2"])
     assert {("body", "as [name removed] told me"), ("text", "as [name removed] told me")} <= shown
-    assert {("body", "Rater 2"), ("text", "Rater 2")} <= shown
+    assert ("text", "Rater 2") in shown
 
 
 def test_a_leak_planted_among_the_raters_answers_is_seen(capture: Capture, disputed: Disputed) -> None:

@@ -108,13 +108,16 @@ class Look(NamedTuple):
 
 
 def look_of(picture: Picture) -> Look:
-    """Decodes it, which takes a hundredth of a second or two."""
+    """Decodes it, which takes a hundredth of a second or two.
+
+    On the paper for its size: pictures that are kept from before there was paper are as large as they were drawn.
+    """
     import numpy as np
 
     with Image.open(BytesIO(picture.data)) as opened:
-        grey = opened.convert("L")
+        grey = _on_white(opened).convert("L")
     coarse, fine = (np.asarray(grey.resize((side, side))).ravel() for side in (GRID, 64))
-    return Look(picture.width, picture.width / picture.height, coarse, fine)
+    return Look(grey.width, grey.width / grey.height, coarse, fine)
 
 
 def first_alike(looks: Mapping[str, Look]) -> dict[str, str]:

@@ -25,7 +25,7 @@ from annotation.canonical.form import canonical_format
 from annotation.citations import strip_citations
 from annotation.errors import AnnotationError, FigureError
 from annotation.figures.kept import shown_pictures
-from annotation.figures.pictures import encoded, first_alike, look_of
+from annotation.figures.pictures import Picture, encoded, first_alike, look_of
 from annotation.figures.placing import Placed, placed, reader
 from annotation.importing import bringing_in
 from annotation.importing.reports import import_report, write
@@ -420,8 +420,13 @@ def test_tables_and_pies_of_other_data_are_other_pictures_and_each_is_itself_mad
     again = {
         f"{n}, smaller": encoded(written(one.resize((320, 240)), "JPEG", quality=40)) for n, one in enumerate(shown)
     }
-    assert first_alike({n: look_of(one) for n, one in (first | again).items()}) == {
-        n: n.split(",")[0] for n in (*first, *again)
+    kept = {}  # from before pictures lay on paper, as large as they were drawn
+    for n, size in (("0", (640, 210)), ("5", (240, 80)), ("6", (700, 90))):
+        as_drawn = shown[int(n)].resize(size)
+        first[f"{n} flat"] = encoded(written(as_drawn))
+        kept[f"{n} flat, kept"] = Picture(written(as_drawn, "WEBP", quality=90), *size)
+    assert first_alike({n: look_of(one) for n, one in (first | again | kept).items()}) == {
+        n: n.split(",")[0] for n in (*first, *again, *kept)
     }
 
 

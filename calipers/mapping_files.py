@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,8 @@ from calibration.tidying.mapping import FORMAT, Answers, LabelMap, Spread
 class Recipe:
     """How a file was made into labels: its layout, its form, and what was where. `file`: its name alone.
 
-    `people`: who was named as people, or where a layout's records hold a person's answer.
+    `people`: who was named as people, or where a layout's records hold a person's answer. `beside`: columns of other
+    raters beside rows of answers -> whose they are.
     """
 
     mapping: LabelMap
@@ -24,6 +25,7 @@ class Recipe:
     layout: str = ""
     file: str = ""
     people: tuple[str, ...] = ()
+    beside: Mapping[str, str] = field(default_factory=dict)
 
 
 def recipe_text(recipe: Recipe) -> str:
@@ -35,6 +37,7 @@ def recipe_text(recipe: Recipe) -> str:
     tables: dict[str, Mapping[str, Any]] = {
         "form": {name: text for name, text in form.items() if text}, "columns": made.columns,
         "constants": made.constants, "kinds": made.kinds, "kind_words": made.kind_words,
+        "beside": recipe.beside,
     }  # fmt: skip
     for name, table in tables.items():
         if table:
@@ -83,6 +86,7 @@ def read_recipe(path: Path) -> Recipe:
             held.get("layout", ""),
             held.get("file", ""),
             tuple(held.get("people", ())),
+            dict(_table(held, "beside")),
         )
     except (TypeError, KeyError, AttributeError) as error:
         raise AnnotationError("bad_mapping", f"{path}: not as tidy writes a mapping ({error}); correct it") from None

@@ -116,22 +116,23 @@ def _read_one(
     else:
         table = read_table(path, form, Wants(telling=TELLING, said=_said(asked, followed)))
     if followed:
-        _refuse_absent(path, table.frame, followed.mapping)
-        raters = beside.raters_beside(table.frame, followed.mapping, asked)
+        _refuse_absent(path, table.frame, followed)
+        raters, unsaid = followed.beside, beside.differing(table.frame, followed.mapping, followed.beside)
         table = _stacked(table, followed.mapping, raters, asked)
-        mapping, told, problems = followed.mapping, tuple[str, ...](), tuple[str, ...]()
+        mapping, told, problems = followed.mapping, tuple[str, ...](), tuple(unsaid)
     else:
         said = _as_called_in(table.frame, options.asked) if of_folder else options.asked
         found = proposing.propose(table.frame, said)
-        raters = beside.raters_beside(table.frame, found.mapping, said)
-        unsaid += beside.question(raters, found.mapping, said)
-        if any(raters.values()):
+        other = beside.raters_beside(table.frame, found.mapping, said)
+        raters = other.raters
+        unsaid += [*other.problems, *beside.differing(table.frame, found.mapping, raters)]
+        if raters:
             table = _stacked(table, found.mapping, raters, said)
             found = proposing.propose(table.frame, said)
-        if not layout and not of_folder:  # a file of a folder need not have every rater
+        if not layout and not of_folder and not other.problems:  # a file of a folder need not have every rater
             unsaid += _unknown_people(_raters(table.frame, found.mapping), people)
-        mapping, told, problems = found.mapping, found.told, (*unsaid, *found.problems)
-    recipe = Recipe(mapping, replace(table.form, sheet=form.sheet), layout or options.layout, path.name, people)
+        mapping, told, problems = found.mapping, (*other.told, *found.told), (*unsaid, *found.problems)
+    recipe = Recipe(mapping, replace(table.form, sheet=form.sheet), layout or options.layout, path.name, people, raters)
     if problems:
         return TidyFile(table.frame[:0], recipe, table.frame, (*table.told, *told), problems)
     made = applying.tidy(table.frame, mapping)
@@ -140,11 +141,10 @@ def _read_one(
 
 def _stacked(table: Table, mapping: LabelMap, raters: Mapping[str, str], asked: Asked) -> Table:
     """The table with a row for each answer of a rater whose column stands beside rows of others' answers."""
-    named = {name: rater for name, rater in raters.items() if rater}
-    if not named:
+    if not raters:
         return table
-    told = f"a row too for each answer in {', '.join(named)}"
-    return Table(beside.stacked(table.frame, mapping, named, asked), table.form, (*table.told, told))
+    told = f"a row too for each answer in {', '.join(raters)}"
+    return Table(beside.stacked(table.frame, mapping, raters, asked), table.form, (*table.told, told))
 
 
 def _as_called_in(frame: pd.DataFrame, asked: Asked) -> Asked:
@@ -162,7 +162,7 @@ def _said(asked: Asked, followed: Recipe | None) -> Said:
     answers += [one for part in ("rater_id", "criterion") for one in asked.columns.get(part, ())[1:]]
     if followed:
         spread = [name for one in followed.mapping.spread for name in one.columns]
-        named, answers = [*named, *spread], [*answers, *spread]
+        named, answers = [*named, *spread, *followed.beside], [*answers, *spread]
     return Said(named, answers, lambda name: person_of(name, asked.people))
 
 
@@ -224,8 +224,9 @@ def _joined_to(first: pd.DataFrame, called: str, one: TidyFile) -> tuple[pd.Data
     return own, [*said, f"{len(own):,} answers, of which on no item of {called} {alone:,}"]
 
 
-def _refuse_absent(path: Path, frame: pd.DataFrame, mapping: LabelMap) -> None:
-    asked = [*(name for names in mapping.columns.values() for name in names)]
+def _refuse_absent(path: Path, frame: pd.DataFrame, followed: Recipe) -> None:
+    mapping = followed.mapping
+    asked = [*followed.beside, *(name for names in mapping.columns.values() for name in names)]
     asked += [name for one in mapping.spread for name in one.columns]
     absent = [name for name in asked if name not in frame and not (mapping.spread and name in ("label",))]
     if absent:

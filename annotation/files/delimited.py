@@ -119,8 +119,8 @@ def framed(where: str, rows: list[list[str]]) -> tuple[pd.DataFrame, tuple[str, 
 
     Raises AnnotationError where a table has one column, one name for two, or columns without any.
     """
-    header = rows[0] if rows else [""]
-    if joined := _two_heads(rows):
+    header = [name.strip() for name in rows[0]] if rows else [""]  # merged cells may be saved as a blank
+    if joined := _two_heads([header, *rows[1:]]):
         return pd.DataFrame(rows[2:], columns=joined, dtype="str"), (
             f"heads of two rows are joined: {', '.join(one for one in joined if '.' in one)}",
         )
@@ -146,20 +146,27 @@ def framed(where: str, rows: list[list[str]]) -> tuple[pd.DataFrame, tuple[str, 
 def _two_heads(rows: list[list[str]]) -> list[str]:
     """The names that two rows make together, as merged cells are saved: `Anna`, blank over `clarity`, `depth`.
 
-    [] where the second row may hold answers: a number, or a word that stands below it again; or where no head of the
-    first stands over two columns.
+    [] where the second row may hold answers: a number, a word that stands below it again, or one that stands under a
+    head of its column alone and under no other; or where no head of the first stands over two columns.
     """
     if len(rows) < 3 or len({*rows[0]} - {""}) == len(rows[0]):
         return []
+    second = [below.strip() for below in rows[1]]
     groups: list[str] = []
-    for above, below in zip(*rows[:2], strict=True):
+    for above, below in zip(rows[0], second, strict=True):
         groups.append((above or (groups[-1] if groups else "")) if below else "")
     names = [
-        ".".join(filter(None, (group, below))) or above for group, above, below in zip(groups, *rows[:2], strict=True)
+        ".".join(filter(None, (group, below))) or above
+        for group, above, below in zip(groups, rows[0], second, strict=True)
     ]
     is_answer = any(
-        below and (NUMBER.fullmatch(below) or any(row[place] == below for row in rows[2:]))
-        for place, below in enumerate(rows[1])
+        below
+        and (
+            NUMBER.fullmatch(below)
+            or any(row[place].strip() == below for row in rows[2:])
+            or (rows[0][place] and groups.count(groups[place]) == 1 and second.count(below) == 1)
+        )
+        for place, below in enumerate(second)
     )
     is_wide = any(group and group == after for group, after in pairwise(groups))
     return names if is_wide and not is_answer and all(names) and len({*names}) == len(names) else []

@@ -1,39 +1,88 @@
 """Raters with a column of their own beside rows of others' answers, such as people beside a row for each judge."""
 
+import re
+import shlex
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import pandas as pd
 
 from calibration.table.roles import NAMES, in_english
+from calibration.tidying import raters as names_of
 from calibration.tidying.found import EVERYBODY, NOBODY, kind_of
 from calibration.tidying.mapping import Asked, LabelMap
-from calibration.tidying.raters import bare_name, called, is_of_all, kind_of_name, people_of, person_of
 
 ITEMS = ("item_id", "cluster_id", "system_a", "system_b", "criterion", "category", "len_a", "len_b")
 NO_RATER = {one for part, names in NAMES.items() if part != "label" for one in (part.replace("_", ""), *names)}
+SIZES = frozenset(("turbo", "mini", "nano", "flash", "lite", "pro", "max", "instruct", "chat"))  # end a model's name
+SHOWN = 4  # words of a column that are named
 
 
-def raters_beside(table: pd.DataFrame, mapping: LabelMap, asked: Asked) -> dict[str, str]:
-    """Columns that nothing is known of and that answer each item once, in words of the column of answers -> the rater.
+@dataclass(frozen=True)
+class Beside:
+    """`raters`: columns that are stacked -> whose they are; what has to be said first; what is told."""
 
-    The rater is one of --people, or a person or model by the head, else "". `table`: text; `mapping`: of its rows.
+    raters: dict[str, str] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+
+
+def raters_beside(table: pd.DataFrame, mapping: LabelMap, asked: Asked) -> Beside:
+    """Columns that nothing is known of and that answer each item once, in words of the column of answers.
+
+    Read are those of --people; without it those that a head gives to one person, where no row is a person's, or to one
+    model. The others are asked about where nobody says who is a person, else told. `table`: text; `mapping`: of its
+    rows.
     """
     who, label = (mapping.columns.get(part, ()) for part in ("rater_id", "label"))
     if len(who) != 1 or len(label) != 1 or mapping.spread or not mapping.columns.get("item_id"):
-        return {}
+        return Beside()
     used = {name for names in (*mapping.columns.values(), *asked.columns.values()) for name in names}
-    words = {*table[label[0]].str.strip()} - {""}
-    groups = table.groupby(_items(mapping), sort=False)
-    found = {}
+    words, known = _words(table[label[0]], asked), [*map(str, table[who[0]].unique())]
+    people, is_open = _people_in(table, mapping), not asked.people or EVERYBODY in asked.people
+    raters: dict[str, str] = {}
+    other: list[str] = []
+    unsure: list[str] = []
+    left: list[str] = []
     for name in [one for one in map(str, table) if one not in used]:
-        rater = _rater_of(name, asked)
-        given = {*table[name].str.strip()} - {""}
-        is_alike = given & words if rater in asked.people else len(given) > 1 and given <= words
-        if is_alike and _is_plain(name) and not called(rater, [*map(str, table[who[0]].unique())]):
-            cells = table[name]
-            if (cells.eq("") | cells.eq(groups[name].transform("max"))).all():
-                found[name] = rater
-    return found
+        given, person, bare = (
+            _words(table[name], asked),
+            names_of.person_of(name, asked.people),
+            names_of.bare_name(name),
+        )
+        is_named, is_judge = person in asked.people, names_of.kind_of_name(bare) == "judge"
+        is_like, shared = len(given) > 1 and given <= words, given & words
+        is_other = is_named or is_like or (person and shared)
+        if not given or names_of.called(person or bare, known) or not is_other:
+            left += [name] if given and person and len(given) <= len(words) else []
+        elif is_named and not shared:
+            other.append(name)
+        elif is_named or (is_open and person and not people and _is_plain(name) and not _is_plural(name)):
+            raters[name] = person
+        elif not _is_plain(name) or _differing(table, mapping, name):
+            left.append(name)
+        elif is_like and is_judge and _ends_as_model(bare):
+            raters[name] = bare
+        else:
+            (left if asked.people or is_judge or (people and not person) else unsure).append(name)
+    problems = [_in_other_words(table, mapping, name, words, asked) for name in other]
+    problems += _question(unsure, raters, mapping, people) if unsure else []
+    told = (
+        f"not read, though they may be answers: {', '.join(left)} (--people names those that are a person's; a judge's "
+        "is called by the judge's name alone)"
+    )
+    return Beside(raters, tuple(problems), (told,) if left else ())
+
+
+def differing(table: pd.DataFrame, mapping: LabelMap, raters: Mapping[str, str]) -> list[str]:
+    """A sentence for each of the columns that says two things of one item."""
+    first = {name: _differing(table, mapping, name) for name in raters}
+    return [
+        f"{name!r} says two things of item {item!r}: correct its cells, or leave it out: --people names the other "
+        f"people, or {NOBODY}"
+        for name, item in first.items()
+        if item
+    ]
 
 
 def stacked(table: pd.DataFrame, mapping: LabelMap, raters: Mapping[str, str], asked: Asked) -> pd.DataFrame:
@@ -56,20 +105,47 @@ def stacked(table: pd.DataFrame, mapping: LabelMap, raters: Mapping[str, str], a
     return pd.concat(parts, ignore_index=True).fillna("")
 
 
-def question(raters: Mapping[str, str], mapping: LabelMap, asked: Asked) -> list[str]:
-    """What has to be said where none of the rows is a person's for sure, and a column of nobody's name answers too."""
-    is_known = asked.people or "rater_kind" in mapping.columns or "human" in mapping.kinds.values()
-    unnamed = [name for name, rater in raters.items() if not rater]
-    if is_known or not unnamed:
-        return []
-    people = people_of(
-        [name.rpartition(".")[2] for name, rater in raters.items() if not rater or kind_of_name(rater) == "human"]
-    )
-    verb, label = "answers" if len(unnamed) == 1 else "answer", mapping.columns["label"][0]
+def _question(unsure: list[str], raters: Mapping[str, str], mapping: LabelMap, people: list[str]) -> list[str]:
+    """What has to be said of columns that may be people's, or what the people of the rows said together."""
+    verb, label = "answers" if len(unsure) == 1 else "answer", mapping.columns["label"][0]
+    told_by = mapping.columns.get("rater_kind", ()) if people else ()
+    kind, rows = ("", people) if not told_by else (f"--map rater_kind={shlex.quote(told_by[0])} ", [])
+    columns = [name.rpartition(".")[2] for name in (*raters, *unsure)]
+    without = names_of.people_of(rows) if rows else NOBODY
     return [
-        f"{' and '.join(unnamed)} {verb} each item in the words of {label!r}, and nothing says who that is: "
-        f"--people {people} where people do, --people {NOBODY} where nobody does"
+        f"{' and '.join(unsure)} {verb} each item in the words of {label!r}, and nothing says who that is: "
+        f"{kind}--people {names_of.people_of([*rows, *columns])} where people do, {kind}--people {without} where "
+        + ("it is what the people of the rows said together" if people else "nobody does")
     ]
+
+
+def _in_other_words(table: pd.DataFrame, mapping: LabelMap, name: str, words: set[str], asked: Asked) -> str:
+    own, label = sorted(_words(table[name], asked)), mapping.columns["label"][0]
+    return (
+        f"{name!r} answers in other words ({', '.join(own[:SHOWN])}) than {label!r} "
+        f"({', '.join(sorted(words)[:SHOWN])}): "
+        f"say which are the same, such as --map-label {shlex.quote(own[0])}={shlex.quote(min(words, default='A'))}"
+    )
+
+
+def _words(cells: "pd.Series[str]", asked: Asked) -> set[str]:
+    """The answers of a column, as --map-label calls them."""
+    return {asked.words.get(word, word) for word in cells.str.strip().unique()} - {""}
+
+
+def _people_in(table: pd.DataFrame, mapping: LabelMap) -> list[str]:
+    """Whose rows are a person's for sure."""
+    (who,), kind = mapping.columns["rater_id"], mapping.columns.get("rater_kind", ())
+    if not kind:
+        return [name for name, one in mapping.kinds.items() if one == "human"]
+    return [*table.loc[table[kind[0]].map(lambda word: mapping.kind_words.get(word, word)).eq("human"), who].unique()]
+
+
+def _differing(table: pd.DataFrame, mapping: LabelMap, name: str) -> str:
+    """The first item of which a column says two things, "" for none; a blank cell says nothing."""
+    cells, items = table[name].str.strip(), _items(mapping)
+    two = table.loc[cells.ne("") & cells.ne(cells.groupby([table[one] for one in items]).transform("max")), items[0]]
+    return "" if two.empty else str(two.iloc[0])
 
 
 def _items(mapping: LabelMap) -> list[str]:
@@ -78,11 +154,17 @@ def _items(mapping: LabelMap) -> list[str]:
 
 def _is_plain(column: str) -> bool:
     """Whether a head does not end in the name of something else, such as a run, a price or most people's answer."""
-    return not is_of_all(column) and in_english(bare_name(column).rpartition("_")[2]) not in NO_RATER
+    last = in_english(names_of.bare_name(column).rpartition("_")[2])
+    return not names_of.is_of_all(column) and last not in NO_RATER
 
 
-def _rater_of(column: str, asked: Asked) -> str:
-    if kind_of_name(bare_name(column)) == "judge":
-        return bare_name(column)
-    person = person_of(column, asked.people)
-    return person if not asked.people or {person, EVERYBODY} & {*asked.people} else ""
+def _is_plural(column: str) -> bool:
+    """Whether a head may be a number of people or votes: `annotators`, `human_votes`."""
+    last = re.split(r"[ _.:/-]+", column.casefold())[-1]
+    return last.endswith(("s", "en")) and (last in names_of.ANSWER_WORDS or bool(names_of.PEOPLE.fullmatch(last)))
+
+
+def _ends_as_model(name: str) -> bool:
+    """Whether nothing stands behind a model's name, as in `gpt_rank` or `judge_version`."""
+    last = re.split(r"[ _.:/#-]+", name.casefold())[-1]
+    return names_of.kind_of_name(last) == "judge" or last in SIZES or any(map(str.isdigit, last))

@@ -9,6 +9,7 @@ import pandas as pd
 from calibration.arithmetic.columns import Codes
 from calibration.table.verdicts import EXTRA, NUMBERS
 from calibration.tidying.found import Found
+from calibration.tidying.raters import kind_of_name
 from calibration.tidying.value_sets import plain
 
 MOST = 3  # columns beside those that are known; more make a key of anything
@@ -80,6 +81,7 @@ def find_items(found: Found) -> None:
         found.problems.append("no column or set of columns names the items: --map item_id=ONE+OTHER")
         return
     found.columns["item_id"] = (*known, *more)
+    _ask_of_models(found, more)
     if tuple(known) != (*known, *more) or len(known) > 1:
         found.told.append(f"an item is {' with '.join((*known, *more))}")
     if "cluster_id" not in found.columns:
@@ -88,6 +90,18 @@ def find_items(found: Found) -> None:
             "no column names the topic, so each item counts as one of its own; where items share one: "
             + ", or ".join(f"--map cluster_id={name}" for name in near or ["COLUMN"])
         )
+
+
+def _ask_of_models(found: Found, more: Sequence[str]) -> None:
+    """Models' names in a column that tells rows apart are the judges of the rows, or what was judged: never guessed."""
+    if "rater_id" in {*found.columns, *found.constants, *found.asked.columns}:
+        return
+    for name in more:
+        if all(kind_of_name(one) == "judge" for one in found.table[name].unique()):
+            found.problems.append(
+                f"{name!r} holds names of models: --map rater_id={name} where they are the judges that answered, --map "
+                f"item_id={'+'.join(found.columns['item_id'])} where they are what was judged"
+            )
 
 
 def _with_ordered_pairs(found: Found) -> pd.DataFrame:

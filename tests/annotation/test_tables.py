@@ -159,7 +159,9 @@ def test_heads_in_two_rows_are_joined_as_merged_cells_mean_them(tmp_path: Path) 
     rows = [["Topic", "clarity", "", "depth", ""], ["", "ann", "gpt", "ann", "gpt"], ["t1", "4", "5", "3", "3"]]
     path = tmp_path / "a.csv"
     path.write_text("".join(";".join(row) + "\n" for row in rows))
-    for table in (read_table(path), read_table(write_xlsx(tmp_path / "a.xlsx", {"x": rows}))):
+    blank = tmp_path / "blank.csv"  # merged cells, saved as a blank
+    blank.write_text("".join(";".join(cell or " " for cell in row) + "\n" for row in rows))
+    for table in (*map(read_table, (path, blank)), read_table(write_xlsx(tmp_path / "a.xlsx", {"x": rows}))):
         assert [*table.frame] == ["Topic", "clarity.ann", "clarity.gpt", "depth.ann", "depth.gpt"]
         assert table.frame.to_numpy().tolist() == rows[2:]
         assert "heads of two rows are joined: clarity.ann, clarity.gpt, depth.ann, depth.gpt" in table.told
@@ -185,6 +187,9 @@ REFUSED: dict[str, tuple[str, str | bytes, str]] = {
     "one column": ("a.csv", "a\n1\n", "name what separates its columns: --read separator=MARK"),
     "heads missing": ("a.csv", "id,ann,,bo,\n1,A,B,A,B\n2,B,A,B,A\n", "the column after 'ann' has no head, nor have 1 more"),
     "words of answers, no heads": ("a.csv", "id,ann,,\nx,A,B,tie\ny,B,B,A\n", "under a head that stands over several"),
+    "a row of answers below heads": (
+        "a.csv", "topic,expert,,gpt4,\na,good,poor,fine,weak\nb,bad,bad,bad,bad\nc,ok,ok,ok,ok\n", "under a head that stands over",
+    ),
     "two lists": ("a.json", '{"a": [{"x": 1}], "b": [{"y": 1}]}', "write those with the answers to a file of their own"),
     "no workbook": ("a.xlsx", b"PK\x03\x04", "save the table as a CSV"),
     "gzip that is cut off": ("a.csv.gz", gzip.compress(text().encode())[:40], "a.csv.gz: gzip cannot unpack it"),

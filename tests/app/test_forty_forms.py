@@ -322,11 +322,93 @@ def test_people_beside_a_row_for_each_judge_answer_each_item_once(tmp_path: Path
     assert "a row too for each answer in annotator_1, annotator_2" in made.told
     assert (made.labels["cost_usd"] == "").equals(made.labels["rater_kind"] == "human"), "the price is the judge's"
     assert "mood" not in {*made.labels["rater_id"]}, "says two things of an item"
-    no_topic = written(tmp_path / "b.csv", delimited([{"pair": row.pop("question_id"), **row} for row in rows]))
+    no_topic = written(tmp_path / "b.csv", delimited(rows).replace(b"question_id", b"pair", 1))
     assert "where items share one: --map cluster_id=meta_topic" in str(read_tidy(no_topic, options).told)
-    kept = tmp_path / "a.mapping.toml"
-    kept.write_text(recipe_text(made.recipe))
-    assert read_tidy(path, replace(options, mapping=kept)).labels.equals(made.labels)
+    kept = replace(options, mapping=tmp_path / "a.mapping.toml")
+    written(tmp_path / "a.mapping.toml", recipe_text(made.recipe).encode())
+    assert read_tidy(path, kept).labels.equals(made.labels)
+    for row in rows:
+        row["annotator_2"] = "tie"
+    again = read_tidy(written(tmp_path / "c.csv", delimited(rows)), kept).labels
+    assert {*again.loc[again["rater_id"] == "annotator_2", "label"]} == {"tie"}, "also in words that no judge has"
+    rows[0]["annotator_2"] = "A"
+    assert "'annotator_2' says two things of item" in str(read_tidy(written(path, delimited(rows)), kept).problems)
+    gone = written(
+        tmp_path / "d.csv", delimited([{k: v for k, v in row.items() if k != "annotator_2"} for row in rows])
+    )
+    with pytest.raises(AnnotationError, match="has no column 'annotator_2', which the mapping names"):
+        read_tidy(gone, kept)
+
+
+OF_JUDGES, OF_ALL = ("gpt-4o", "claude-3"), ("h1", "h2", "gpt-4o")
+NOT_READ = "not read, though they may be answers: {}"
+ASKS = "{} answers each item in the words of 'verdict', and nothing says who that is: --people {} where"
+TOGETHER = "--map rater_kind=kind --people none where it is what the people of the rows said together"
+BESIDE_ROWS: list[tuple[tuple[str, ...], str, str, dict[str, list[str]], str | None]] = [
+    # whose rows there are, the head and cells of the column beside, what is said of it -> whose it is, or a sentence
+    (OF_JUDGES, "expert", "AABBt", {}, "expert"),  # a word that no judge has
+    (OF_JUDGES, "expert", "AAAAA", {}, "expert"),  # one word in all rows
+    (OF_JUDGES, "human_label", "ABABA", {}, "human"),
+    (OF_JUDGES, "gpt-4o-mini", "ABABA", {}, "gpt-4o-mini"),
+    (OF_JUDGES, "gpt-4o-mini", "ABABA", {"people": ["none"]}, "gpt-4o-mini"),
+    (OF_JUDGES, "expert", "A/BABBA", {}, "'expert' says two things of item '0': correct its cells, or leave it out"),
+    (OF_JUDGES, "mara", "ABABA", {}, ASKS.format("mara", "mara")),
+    (OF_JUDGES, "mara", "lrlrl", {"people": ["mara"]}, "'mara' answers in other words (left, right) than 'verdict' (A, B)"),
+    (OF_JUDGES, "mara", "lrlrl", {"people": ["mara"], "words": ["left=A,right=B"]}, "mara"),
+    (OF_JUDGES, "expert", "lrlrl", {}, NOT_READ.format("expert")),
+    *((OF_JUDGES, head, "ABABA", {}, ASKS.format(head, head)) for head in ("annotators", "reviewers", "experts")),
+    (OF_JUDGES, "human_votes", "ABABA", {}, ASKS.format("human_votes", "human")),
+    *((OF_JUDGES, head, "ABABA", {}, NOT_READ.format(head)) for head in (
+        "judge_version", "gpt_rank", "ai_first", "ai_length_winner", "llm_turns", "human_majority")),
+    (OF_JUDGES, "human_majority", "ABABA", {"people": ["human_majority"]}, "human_majority"),
+    *((OF_ALL, head, "ABABA", {}, TOGETHER) for head in ("human", "human_label", "expert_label", "human_winner")),
+    (OF_ALL, "human_label", "ABABA", {"columns": ["rater_kind=kind"], "people": ["human"]}, "human"),
+    (OF_ALL, "human_label", "ABABA", {"columns": ["rater_kind=kind"], "people": ["none"]}, NOT_READ.format("human_label")),
+    (OF_ALL, "gold", "ABABA", {}, NOT_READ.format("gold")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("raters", "head", "cells", "said", "expected"), BESIDE_ROWS)
+def test_a_column_beside_rows_is_somebodys_or_is_asked_about_or_told(
+    tmp_path: Path, raters: Sequence[str], head: str, cells: str, said: dict[str, list[str]], expected: str
+) -> None:
+    words = VERDICT | {"l": "left", "r": "right"}
+    first, other = cells[0], cells[2] if "/" in cells else cells[0]
+    given = cells[2:] if "/" in cells else cells
+    rows = [
+        {"item": place, "system_a": "x", "system_b": "y", "rater": rater,
+         "kind": "human" if rater in ("h1", "h2") else "judge", "verdict": "AB"[(place + turn) % 2],
+         head: words[first if place + turn == 0 else other if place == 0 else one]}
+        for place, one in enumerate(given) for turn, rater in enumerate(raters)
+    ]  # fmt: skip
+    path = written(tmp_path / "a.csv", delimited(rows))
+    made = read_tidy(path, options_of(**{"columns": [], "words": [], "people": [], "read": []} | said))
+    new = {*made.labels["rater_id"]} - {*raters} if not made.problems else set()
+    assert new == ({expected} if " " not in expected else set()), made
+    assert " " not in expected or expected in str((*made.problems, *made.told))
+    is_told = expected.startswith("not read")
+    assert bool(made.problems) == (" " in expected and not is_told)
+    kinds = made.labels.groupby("rater_id")["rater_kind"].first() if not made.problems else {}
+    assert all(kinds[one] == "human" for one in kinds if one in ("h1", "h2")), "who was a person is one still"
+
+
+@pytest.mark.parametrize("head", ["model", "llm", "llm_judge", "model_name"])
+def test_models_that_tell_rows_apart_are_judges_or_judged_and_never_one_judge(tmp_path: Path, head: str) -> None:
+    rows = [
+        {"item_id": place, "system_a": "x", "system_b": "y", head: model, "verdict": "AB"[(place + turn) % 2],
+         "expert": "AB"[place % 2]}
+        for place in range(6) for turn, model in enumerate(OF_JUDGES)
+    ]  # fmt: skip
+    path = written(tmp_path / "a.csv", delimited(rows))
+    said = {"columns": [], "words": [], "people": ["expert"], "read": []}
+    problem = f"'{head}' holds names of models: --map rater_id={head} where they are the judges that answered, --map "
+    assert read_tidy(path, options_of(**said)).problems == (
+        f"{problem}item_id=item_id+{head} where they are what was judged",
+    )
+    counts = read_tidy(path, options_of(**said | {"columns": [f"rater_id={head}"]})).labels["rater_id"].value_counts()
+    assert dict(counts) == dict.fromkeys((*OF_JUDGES, "expert"), 6)
+    judged = read_tidy(path, options_of(**said | {"columns": [f"item_id=item_id+{head}"]})).labels["rater_id"]
+    assert dict(judged.value_counts()) == {"verdict": 12, "expert": 12}
 
 
 def test_what_people_were_asked_is_not_guessed_from_keys_of_an_object(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from calibration.study.bias import Bias
 from exports import cells, figures
 from exports.plots.names import fitted, told_apart
 from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, lettered, themed
-from exports.sheets.bias import QUESTIONS, Question, answer, effect_of, named, raters_of
+from exports.sheets.bias import QUESTIONS, Question, answer, effect_of, is_turned, named, raters_of
 from exports.tables import PEOPLE
 from plain.wording import worded
 
@@ -68,10 +68,11 @@ def bias_figure(report: CalibrationReport, width: float = FULL_PAGE) -> figures.
         if any(rater not in panel.found for panel, rater in rows)
         else ""
     )
+    turned = worded("; left of 0 a rater does the reverse of the title") if any(map(is_turned, biases)) else ""
     caption = worded(
         "Biases looked for, as differences from a rater without them, with {level:g} % intervals; filled: "
-        "found, the interval leaves 0 out; the grey band is what does not matter{dash}.",
-        level=100 * report.settings.level, dash=dash,
+        "found, the interval leaves 0 out; the grey band is what does not matter{dash}{turned}.",
+        level=100 * report.settings.level, dash=dash, turned=turned,
     )  # fmt: skip
     return figures.Figure("bias", caption, tuple(effect_of(bias) for bias in biases), canvas)
 

@@ -23,20 +23,29 @@ class Question:
 
     key: str
     title: str  # what a positive effect says of the rater
+    reverse: str  # what a negative one does
     statistics: tuple[str, ...]  # the first of them that the labels support
 
 
 QUESTIONS = (
-    Question("order", "report shown first wins", ("order_effect", "first_rate")),
-    Question("flips", "turns to first in other order", ("flip_direction",)),
-    Question("score_order", "scores what is shown first higher", ("score_shown_first",)),
-    Question("length", "longer report, beyond people", ("longer_rate_difference",)),
-    Question("length_given_vote", "longer report, given vote", ("longer_rate_given_vote",)),
-    Question("ties", "ties more than people", ("tie_rate_gap",)),
-    Question("repeats", "changes its answer", ("changed_answers",)),
-    Question("self", "own family, beyond people", ("self_preference",)),
-    Question("self_minus_others", "own family, minus others", ("self_preference_minus_others",)),
-    Question("self_given_vote", "own family, given vote", ("self_preference_given_vote",)),
+    Question("order", "report shown first wins", "report shown second wins", ("order_effect", "first_rate")),
+    Question("flips", "turns to first in other order", "turns to second in other order", ("flip_direction",)),
+    Question(
+        "score_order", "scores what is shown first higher", "scores what is shown first lower", ("score_shown_first",)
+    ),
+    Question("length", "longer report, beyond people", "shorter report, beyond people", ("longer_rate_difference",)),
+    Question(
+        "length_given_vote", "longer report, given vote", "shorter report, given vote", ("longer_rate_given_vote",)
+    ),
+    Question("ties", "ties more than people", "ties less than people", ("tie_rate_gap",)),
+    Question("repeats", "changes its answer", "changes its answer", ("changed_answers",)),
+    Question("self", "own family, beyond people", "own family, less than people", ("self_preference",)),
+    Question(
+        "self_minus_others", "own family, minus others", "others, minus own family", ("self_preference_minus_others",)
+    ),
+    Question(
+        "self_given_vote", "own family, given vote", "other families, given vote", ("self_preference_given_vote",)
+    ),
 )
 
 
@@ -47,6 +56,17 @@ class Asked:
     title: str
     rater: str
     bias: Bias
+    reverse: str = ""  # the title of a negative effect
+
+    @property
+    def said(self) -> str:
+        """The title in the direction of the effect, where one was found."""
+        return worded(self.reverse if self.reverse and is_turned(self.bias) else self.title)
+
+
+def is_turned(bias: Bias) -> bool:
+    """Whether the reverse of what was looked for was found."""
+    return bias.outcome == "found" and bias.estimate.value < bias.null
 
 
 def bias_table(report: CalibrationReport) -> tables.Table | None:
@@ -74,6 +94,8 @@ def bias_table(report: CalibrationReport) -> tables.Table | None:
     rows = [_row(asked) for asked in shown]
     reading = (
         *_reading(report),
+        *[worded("A negative effect that is found is named by its reverse.")]
+        * any(is_turned(one.bias) for one in shown),
         *_unasked(report, headline),
         *_left_out(systems, copies),
     )
@@ -86,7 +108,7 @@ def headlines(report: CalibrationReport) -> Iterator[Asked]:
         for rater in raters_of(report):
             bias = answer(report, question, rater)
             if bias is not None:
-                yield Asked(question.title, named(rater), bias)
+                yield Asked(question.title, named(rater), bias, question.reverse)
 
 
 def raters_of(report: CalibrationReport) -> list[str]:
@@ -124,7 +146,7 @@ def _row(asked: Asked) -> tuple[cells.Cell, ...]:
     detectable = None if math.isnan(bias.detectable) else bias.detectable
     p = None if math.isnan(bias.p) else cells.Probability(bias.p)
     return (
-        worded(asked.title), tables.called(effect.rater, "annotators"), effect, bias.null, bias.floor, detectable, p,
+        asked.said, tables.called(effect.rater, "annotators"), effect, bias.null, bias.floor, detectable, p,
         worded(OUTCOMES[bias.outcome]), effect.n, effect.clusters,
     )  # fmt: skip
 
@@ -139,7 +161,8 @@ def _systems(report: CalibrationReport) -> Iterator[tuple[Asked, bool]]:
         system = estimate.category.removeprefix(SYSTEM_PAIR)
         own = bool(families.get(estimate.rater)) and families.get(estimate.rater) == families.get(system)
         title = "{system} (own), beyond people" if own else "{system}, beyond people"
-        yield Asked(worded(title, system=system), estimate.rater, bias), own
+        reverse = "{system} (own), less than people" if own else "{system}, less than people"
+        yield Asked(worded(title, system=system), estimate.rater, bias, worded(reverse, system=system)), own
 
 
 def _rationales(report: CalibrationReport) -> Iterator[Asked]:

@@ -18,8 +18,9 @@ from exports.as_json import as_json
 from exports.as_latex import as_latex
 from exports.cells import Probability, shown
 from exports.forms import as_csv, as_markdown
+from exports.plots.bias_figure import bias_figure
 from exports.sheets.agreement import annotators_table, criteria_table
-from exports.sheets.bias import bias_table
+from exports.sheets.bias import bias_table, headlines
 from exports.sheets.judges import card_table, comparisons_table, judges_table, outcome_words
 from exports.sheets.ranking import judge_shown, ranking_table
 from exports.sheets.topics import categories_table
@@ -29,7 +30,7 @@ from tests.calibration.priced import EIGHT, priced
 from tests.calibration.ranked import drawn_study
 from tests.calibration.studies import made_pairs, made_ratings
 from tests.exports.toy import toy_report
-from tests.exports.toy_choice import CANDIDATES, candidate, toy_choice
+from tests.exports.toy_choice import CANDIDATES, bias, candidate, toy_choice
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 FORMS = [("tex", as_latex), ("md", as_markdown), ("csv", as_csv), ("json", as_json)]
@@ -110,6 +111,23 @@ def test_an_effect_is_the_measure_minus_what_it_is_without_bias():
     effect, against = rows["report shown first wins", "gpt-5_mini"][2:4]
     assert (effect.value, effect.low, effect.high, against) == pytest.approx((0.11, 0.06, 0.16, 0.5))
     assert rows["report shown first wins", "tiny"][2].statistic == "first_rate"  # the other is undefined there
+
+
+def test_a_found_effect_below_0_is_named_by_its_reverse_in_headline_table_and_caption():
+    report, plain = toy_choice(), bias_figure(toy_choice()).caption
+    ties = bias("tie_rate_gap", "gpt-5_mini", -0.07, 0.02, "found", p=0.001)
+    own = bias("self_preference", "gpt-5_mini", -0.12, 0.04, "found", category="systems: gpt-4")
+    fewer = replace(report, biases=(*(one for one in report.biases if one.estimate.statistic != "tie_rate_gap"), ties))
+    table = bias_table(replace(fewer, biases=(*fewer.biases, own)))
+    assert {"ties less than people", "gpt-4 (own), less than people"} < {row[0] for row in table.rows}
+    assert {row[2].value < 0 for row in table.rows if "less than" in row[0]} == {True}
+    assert "A negative effect that is found is named by its reverse." in table.notes
+    said = {one.title: one.said for one in headlines(fewer)}
+    assert (said["ties more than people"], said["changes its answer"]) == (
+        "ties less than people",
+        "changes its answer",
+    )
+    assert bias_figure(fewer).caption == f"{plain[:-1]}; left of 0 a rater does the reverse of the title."
 
 
 def test_a_bias_that_the_labels_cannot_show_is_said_to_be_one():

@@ -56,7 +56,7 @@ def _by_judge(biased: Sequence[bias.Asked]) -> str:
     """Every judge with the first of its biases, and how many more it has."""
     titles: dict[str, list[str]] = {}
     for question in biased:
-        titles.setdefault(question.rater, []).append(worded(question.title))
+        titles.setdefault(question.rater, []).append(question.said)
     return worded("; ").join(
         f"{judge}: {worded('; ').join(own[:NAMED])}"
         + (worded("; and {named:,} more", named=len(own) - NAMED) if len(own) > NAMED else "")

@@ -132,7 +132,7 @@ def of_bias(report: CalibrationReport) -> str:
         return ""
     apart = sum(not effect.low <= 0 <= effect.high for _, effect in asked)
     one, effect = max(asked, key=lambda pair: abs(pair[1].value))
-    largest = f"{in_words(effect)}: {worded(one.title)}, {one.rater}"
+    largest = f"{in_words(effect)}: {one.said}, {one.rater}"
     people = worded(", the annotators' among them,") * any(one.bias.estimate.rater == PEOPLE for one, _ in asked)
     return worded(
         "{apart} of {asked} intervals{people} leave 0 out; the effect furthest from 0 is {largest}.",

@@ -69,6 +69,7 @@ class StudyProgress:
     by_item: tuple[Part, ...]
     stale: tuple[StaleClaim, ...]
     remarks: tuple[Remark, ...]  # the newest first
+    short: str = ""  # how many annotators are missing, and what to do; "" where they suffice, or nothing is planned
     drawn: str = ""  # how many topics are drawn by now, and how the next batch is; "" where topics are not drawn
 
 
@@ -112,19 +113,6 @@ def handed_in(slots: int, submitted: int) -> str:
     )
 
 
-def short_of_people(progress: StudyProgress) -> str:
-    """`3 annotators an item, 2 invited`, and what to do; empty where they suffice, or nothing is planned."""
-    asked = max((part.slots for part in progress.by_item), default=0)
-    people = sum(rater.kind == "human" and rater.status != "withdrawn" for rater in progress.raters)
-    if people >= asked:
-        return ""
-    return worded(
-        "{asked} annotators an item, {people} invited: {people2} more must come before every item can be done "
-        "(calipers invite {quote} NAME)",
-        asked=asked, people=people, people2=asked - people, quote=quote(progress.study),
-    )  # fmt: skip
-
-
 def study_progress(session: orm.Session, principal: Principal) -> StudyProgress:
     """Counts of items, slots and work handed in, in a fixed number of queries; people by pseudonym.
 
@@ -135,7 +123,7 @@ def study_progress(session: orm.Session, principal: Principal) -> StudyProgress:
     # by way of the topics: an index of theirs holds every report, whose own rows are as long as their texts
     reports = select(func.count(Report.id)).join(Topic, Topic.id == Report.topic_id).where(Topic.study_id == study.id)
     items = select(func.count(Item.id)).where(Item.study_id == study.id)
-    by_item = _by(session, study, Item.id, {})
+    by_item, people = _by(session, study, Item.id, {}), _people(session, study)
     return StudyProgress(
         study=study.name,
         status=study.status,
@@ -143,12 +131,47 @@ def study_progress(session: orm.Session, principal: Principal) -> StudyProgress:
         items=(session.scalar(items) or 0) - _not_labelled(session, study),
         slots=slots,
         submitted=submitted,
-        raters=(*_people(session, study), *_judges(session, study)),
+        raters=(*people, *_judges(session, study)),
         by_item=tuple(Part(item_code(int(item.name)), item.submitted, item.in_work, item.slots) for item in by_item),
         stale=_stale(session, study),
         remarks=remarks_of(session, principal),
+        short=_short(session, study, by_item, sum(person.status != "withdrawn" for person in people)),
         drawn=drawn_words(study.name, kept_draws(session, study)),
     )
+
+
+def _short(session: orm.Session, study: Study, by_item: Sequence[Part], people: int) -> str:
+    """`3 annotators an item, 2 invited`, or the topic with too many open slots where nobody is to see one twice."""
+    asked, name = max((part.slots for part in by_item), default=0), quote(study.name)
+    if people < asked:
+        return worded(
+            "{asked} annotators an item, {people} invited: {people2} more must come before every item can be done "
+            "(calipers invite {quote} NAME)",
+            asked=asked, people=people, people2=asked - people, quote=name,
+        )  # fmt: skip
+    if not protocol_of(study).study.topic_once:
+        return ""
+    there = func.sum(case((Assignment.status == "open", 1), else_=0))
+    took = func.count(Enrollment.rater_id.distinct())
+    of_people = (Enrollment.study_id == study.id, Enrollment.role == "annotator", Enrollment.status != "withdrawn")
+    rows = (
+        select(Topic.key, there, took)
+        .join(Item, Item.topic_id == Topic.id)
+        .join(Assignment, Assignment.item_id == Item.id)
+        .outerjoin(Enrollment, and_(Enrollment.rater_id == Assignment.rater_id, *of_people))
+        .where(*_standing(study))
+        .group_by(Topic.key)
+    )
+    counts = [(slots - (people - had), slots, key, people - had) for key, slots, had in session.execute(rows)]
+    missing, slots, topic, left = max(counts, default=(0, 0, "", 0))
+    if missing <= 0:
+        return ""
+    return worded(
+        "topic {topic} has {slots} open slots, nobody is to see a topic twice, and {left} of {people} invited have not "
+        "had it: {missing} more must come before every item can be done (calipers invite {quote} NAME), or set "
+        "topic_once = false in the protocol",
+        topic=topic, slots=slots, left=left, people=people, missing=missing, quote=name,
+    )  # fmt: skip
 
 
 def study_parts(session: orm.Session, principal: Principal) -> StudyParts:

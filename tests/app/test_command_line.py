@@ -58,8 +58,27 @@ def test_a_study_from_init_to_labels(shell: Shell) -> None:
     assert (ada["name"], ada["pseudonym"], ada["role"], ada["links"]) == ("Ada", "annotator-01", "annotator", 1)
     assert json.loads(shell("status", "s", "--json"))["slots"] == 18
     assert "2 annotators an item, 1 invited: 1 more must come before every item can be done" in shell("status", "s")
+    shell("invite", "s", "Ben")
+    assert "more must come" not in shell("status", "s")
     assert "nobody has handed in work" in shell("calibrate", "s", exit_code=1)
     assert "0 labels written" in shell("export", "labels", "--out", "labels.csv")
+
+
+def test_a_study_that_too_few_people_can_finish_says_so_where_nobody_sees_a_topic_twice(shell: Shell) -> None:
+    (shell.folder / "small.toml").write_text(PROTOCOL.replace("topic_once = false", "topic_once = true"))
+    shell("init", "s", "--protocol", "small.toml")
+    shell("import", "reports", "reports", "--layout", "folder")
+    shell("pairs", "--design", "all", "--overlap", "2", "--apply")
+    for name in ("Ana", "Ben"):
+        shell("invite", "s", name)
+    short = (
+        "topic tides has 6 open slots, nobody is to see a topic twice, and 2 of 2 invited have not had it: 4 more must "
+        "come before every item can be done (calipers invite s NAME), or set topic_once = false in the protocol\n"
+    )
+    assert short in shell("open")
+    for number in range(4):
+        shell("invite", "s", f"Person {number}")
+    assert "more must come" not in shell("status", "s")
 
 
 def test_flags_stop_a_study_from_opening_until_they_are_decided(shell: Shell) -> None:

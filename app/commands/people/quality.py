@@ -46,12 +46,12 @@ def status(
 
 def print_status(progress: StudyProgress) -> None:
     """The counts, one line a rater, stale claims and remarks."""
-    from app.progress import far, short_of_people
+    from app.progress import far
 
     there = f"{counted(progress.reports, 'report')}, {counted(progress.items, 'item')}"
     typer.echo(f"{progress.study}: {progress.status}, {there}. {far(progress)}")
-    if short := short_of_people(progress):
-        typer.echo(short)
+    if progress.short:
+        typer.echo(progress.short)
     rows = [
         (r.rater, r.kind, r.submitted, r.in_work, r.quota, None if r.cost_usd is None else f"{r.cost_usd:.4f}")
         for r in progress.raters

@@ -219,14 +219,14 @@ def _mover(verb: str):  # type: ignore[no-untyped-def]  # typer reads the inner 
 
     def move(study: str = printing.WHICH, as_json: bool = printing.JSON) -> None:
         from annotation.work.open_and_close import set_status
-        from app.progress import short_of_people, study_progress
+        from app.progress import study_progress
 
         with opening.transaction(opening.opened()) as session:
             kept = opening.find_study(session, study)
             before, admin = kept.status, opening.local_admin(kept)
             row = set_status(session, admin, target)
             asks_consent = bool(opening.protocol_of(row).study.consent.strip())
-            root, short = row.plan_root, short_of_people(study_progress(session, admin))
+            root, short = row.plan_root, study_progress(session, admin).short
         if as_json:
             printing.print_json({"study": row.name, "status": target, "plan_root": root})
             return

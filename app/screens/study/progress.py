@@ -102,7 +102,7 @@ def waiting(progress: StudyProgress) -> str:
     open_ones = sum(not remark.dealt_with and not remark.replies for remark in progress.remarks)
     parts = [worded("the study is {status}", status=worded(progress.status))]
     waits = worded_of(open_ones, "{n} remark waits for an answer", "{n} remarks wait for an answer")
-    parts += [waits] * bool(open_ones)
+    parts += [progress.short] * bool(progress.short) + [waits] * bool(open_ones)
     if progress.stale:
         who = worded(", ").join(
             worded("{rater} with {item}", rater=item.rater, item=item.item) for item in progress.stale[:3]

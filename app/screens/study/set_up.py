@@ -76,7 +76,7 @@ def show(principal: Principal, cookie: str) -> None:
         report_page.study_head(study)
         taken = setting_up.steps(setting_up.set_up_of(session, principal))
         status, root, revealed = study.status, study.plan_root, study.revealed_at is not None
-        short = progress.short_of_people(progress.study_progress(session, principal))
+        short = progress.study_progress(session, principal).short
     report_page.answer(setting_up.sentence(taken) if status == "draft" else worded(NOW[status]))
     if status != "draft":
         _moves(principal, status, root, revealed)

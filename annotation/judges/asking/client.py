@@ -63,7 +63,7 @@ async def ask(judge: JudgeDefinition, messages: Sequence[Message], schema: Mappi
         settings["api_key"] = key
     if judge.api_base is not None:
         settings["api_base"] = judge.api_base
-    asked = _Asked(judge, f"{settings} {rung}", prompt)
+    asked = _Asked(judge, f"{settings} {rung} {judge.images} {[one['role'] for one in messages]}", prompt)
     _ASKED.set(asked)
     if judge.model not in _TOLD:
         leaves()
@@ -115,7 +115,7 @@ async def reread(said: Mapping[str, Any]) -> dict[str, Any] | None:
 
 @dataclass(frozen=True)
 class _Asked:
-    """A request as litellm is given it; `settings`: all but the prompt, as text."""
+    """A request as litellm is given it; `settings`: all but what its messages say, as text."""
 
     judge: JudgeDefinition
     settings: str
@@ -137,9 +137,10 @@ def _note_sent(*, data: Any, headers: Mapping[str, str], **kwargs: Any) -> None:
     """Keep how litellm asks a server of OpenAI's form, to ask it so again: most of its own time goes into that.
 
     Only where the prompt went out as it was given; a provider's own form, or a prompt made over, is litellm's to make.
+    Nothing is sent where an answer came before: its prompt may be none that a judge is asked.
     """
     asked = _ASKED.get()
-    if asked.judge.images or not asked.judge.model.startswith(OPENAI_FORM):
+    if CAME_BEFORE.get() is not None or asked.judge.images or not asked.judge.model.startswith(OPENAI_FORM):
         return
     body = json.loads(data or b"{}")
     _SENT.pop(asked.settings, None)  # of a request that was led elsewhere, the last counts

@@ -122,6 +122,7 @@ def next_request(engine: Engine, study_id: int, known: Collection[str]) -> Reque
             select(JudgeRequest)
             .where(JudgeRequest.study_id == study_id, JudgeRequest.done_at.is_(None))
             .order_by(JudgeRequest.id)
+            .with_for_update()  # so that one worker alone splits a request
         )
         paused = _paused(session, study_id)
         row = next((row for row in rows if set(row.judges) <= set(known) and set(row.judges or known) - paused), None)
@@ -160,12 +161,21 @@ def end_request(engine: Engine, request: Requested, why: Mapping[str, str] | Non
 
 
 def not_run(session: orm.Session, study: tables.Study) -> dict[str, str]:
-    """Judge -> why the last request for it could not be carried out; only those whose last one could not."""
+    """Judge -> why the last request for it could not be carried out; only those whose last one could not.
+
+    A request that names none is for each of them.
+    """
     asked = select(JudgeRequest.id, JudgeRequest.judges).where(JudgeRequest.study_id == study.id)
-    newest = {name: number for number, names in session.execute(asked.order_by(JudgeRequest.id)) for name in names}
+    requests = session.execute(asked).all()
     mine = tables.Event.study_id == study.id, tables.Event.kind == "audit", tables.Event.what == NOT_RUN
     kept = session.scalars(select(tables.Event.data).where(*mine).order_by(tables.Event.id))
-    return {data["judge"]: data["why"] for data in kept if newest.get(data["judge"]) == data["request"]}
+    return {
+        data["judge"]: data["why"]
+        for data in kept
+        if not any(
+            number > data["request"] and data["judge"] in (names or [data["judge"]]) for number, names in requests
+        )
+    }
 
 
 def planned_judges(

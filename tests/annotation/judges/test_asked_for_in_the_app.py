@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 
 from annotation.errors import AnnotationError
 from annotation.judges.planning import requests as asked_for
@@ -57,16 +60,32 @@ def test_requests_are_carried_out_in_order_by_whoever_knows_their_judges(engine:
         assert (row.started_at, row.done_at) == (None, None)
 
 
-def test_judges_of_one_request_go_on_while_another_of_it_is_paused(engine: Engine) -> None:
+def test_judges_of_one_request_go_on_while_another_of_it_is_paused(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And it is split once, though two workers look at the same moment."""
     study = make_study(engine, 1)
     plan_judges(engine, study, judges(STUB_JUDGE, STUB_JUDGE.replace("mini", "haiku")), describe=describe)
     with transaction(engine) as session:
         owner = a_person(session, study, "Olga", "admin")
         asked_for.pause_judges(session, owner, ["mini"])
     ask(engine, study, "mini", "haiku")
-    taken = next_request(engine, study, ["mini", "haiku"])
+    both_look, paused = threading.Barrier(2), asked_for._paused
+
+    def meanwhile(*asked: Any) -> set[str]:
+        with contextlib.suppress(threading.BrokenBarrierError):  # the second one waits for the first
+            both_look.wait(0.3)
+        return paused(*asked)
+
+    with monkeypatch.context() as slowed, ThreadPoolExecutor() as workers:
+        slowed.setattr(asked_for, "_paused", meanwhile)
+        taken, also = workers.map(lambda _: next_request(engine, study, ["mini", "haiku"]), range(2))
     assert taken is not None
-    assert (taken.judges, taken.held) == (("haiku",), ("mini",))
+    assert also is not None
+    assert {(one.id, one.judges) for one in (taken, also)} == {(taken.id, ("haiku",))}
+    assert {*taken.held, *also.held} == {"mini"}
+    with reading(engine) as session:
+        assert [row.judges for row in session.scalars(select(JudgeRequest))] == [["haiku"], ["mini"]]
     with transaction(engine) as session:
         asked_for.pause_judges(session, owner, ["haiku"])
     end_request(engine, taken)
@@ -81,10 +100,16 @@ def test_judges_of_one_request_go_on_while_another_of_it_is_paused(engine: Engin
     assert next_request(engine, study, ["mini", "haiku"]) is None
     with reading(engine) as session:
         assert asked_for.not_run(session, session.get_one(Study, study)) == {"mini": "it has no key"}
-    again = ask(engine, study, "mini")
-    with reading(engine) as session:
-        assert asked_for.not_run(session, session.get_one(Study, study)) == {}, "it is asked for again"
-        assert session.get_one(JudgeRequest, again).done_at is None
+    for names, why in ((["mini"], "a setting is refused"), ([], "it has no key still"), ([], "")):
+        again = ask(engine, study, *names)
+        with reading(engine) as session:
+            assert asked_for.not_run(session, session.get_one(Study, study)) == {}, "it is asked for again"
+            assert session.get_one(JudgeRequest, again).done_at is None
+        taken = next_request(engine, study, ["mini", "haiku"])
+        assert taken is not None
+        end_request(engine, taken, {"mini": why} if why else {})
+        with reading(engine) as session:
+            assert asked_for.not_run(session, session.get_one(Study, study)) == ({"mini": why} if why else {})
 
 
 @pytest.mark.databases("sqlite")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+from base64 import b64encode
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from aiohttp import web
 from sqlalchemy import Engine
 
 from annotation.judges.asking import client
+from annotation.judges.asking.steps import asked_of
 from annotation.judges.defining.judge_file import JudgeDefinition, parse_judges
 from annotation.judges.planning.plan import plan_judges
 from annotation.judges.running.run import run_judges
@@ -273,13 +275,16 @@ UNLIKE = [
     openai_form("first") | {"usage": {"prompt_tokens": 3, "completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 4}}},
     openai_form("first"),
 ]  # fmt: skip
+ANSWER = b64encode(json.dumps(openai_form("first")).encode()).decode()
 
 
 @pytest.mark.parametrize(("model", "again"), [("openai/gpt-4o-mini", 1), ("hosted_vllm/x", 1), ("openai/o3", 0)])
 def test_what_is_sent_as_litellm_sent_it_before_is_the_same_request_and_its_answer_is_read_the_same(
     wire: Wire, monkeypatch: pytest.MonkeyPatch, model: str, again: int
 ) -> None:
-    """But where litellm makes the prompt over, as for a model without a system message."""
+    """But where litellm makes the prompt over, as for a model without a system message: there too once a journal's
+    answer was read, or a prompt without such a message was sent.
+    """
     litellm, made = client.library(), list[Any]()
     asks = litellm.acompletion
     monkeypatch.setattr(litellm, "acompletion", lambda **asked: made.append(asked) or asks(**asked))
@@ -289,16 +294,24 @@ def test_what_is_sent_as_litellm_sent_it_before_is_the_same_request_and_its_answ
             wire.refusal = 200, said
             judge = ENTRIES["vllm"].model_copy(update={"model": model, "params": {"seed": seed}})
             roles: Any = [{"role": "system", "content": "Judge."}, {"role": "user", "content": f"wéich, {seed}?"}]
-            found = [await client.ask(judge, roles, {"type": "object"}, "json_schema") for _ in range(2)]
+            raw = {"status": 200, "headers": {"Content-Type": "application/json"}, "body": ANSWER}
+            step = {"prompt_sha256": "", "rung": "json_schema", "kind": "first", "tries": 0}
+            left = {"raw": raw, "asked": {**asked_of(judge, None), **step}, "seconds": 1.0}
+            assert await asyncio.create_task(client.reread(left))
+            assert not client._SENT, "nothing was sent"
+            asking = [client.ask(judge, one, {"type": "object"}, "json_schema") for one in (roles[1:], roles, roles)]
+            _, *found = [await one for one in asking]
             by_litellm, sent_again = (replace(one, seconds=0, error=(one.error or "")[:100]) for one in found)
             assert sent_again == by_litellm
             (place, heads, asked), last = wire.asked[-2:]
             assert last == (place, {**heads, "Content-Length": last[1]["Content-Length"]}, asked)
+            assert [one["role"] for one in asked["messages"]] == ["system" if again else "user", "user"]
+            client._SENT.clear()
         await client.close()
 
     asyncio.run(both())
-    assert len(wire.asked) == 2 * len(UNLIKE)
-    assert [one["seed"] for one in made].count(len(UNLIKE) - 1) == 2 - again, "of the plain answer"
+    assert len(wire.asked) == 3 * len(UNLIKE)
+    assert [one["seed"] for one in made].count(len(UNLIKE) - 1) == 4 - again, "of the plain answer"
 
 
 async def _asked(judge: JudgeDefinition) -> Any:

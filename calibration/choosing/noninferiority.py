@@ -18,7 +18,7 @@ from calibration.study.left_out import LeftOutScores
 
 OF_LOOKS = ("looks", "planned_topics", "spending")
 # without a word about them a plan's hash is as it was before they were part of it
-USUAL: Mapping[str, Any] = {"alone_error": 0.0, "min_clusters": gap_test.FEWEST, "replaced": {}}
+USUAL: Mapping[str, Any] = {"alone_error": 0.0, "min_clusters": gap_test.FEWEST}
 Against = Literal["ceiling", "floor", "nobody"]
 
 
@@ -63,13 +63,17 @@ class ComparisonPlan:
 
     @property
     def plan_sha256(self) -> str:
-        """SHA-256 over every field; the order of judges and of criteria does not matter."""
+        """SHA-256 over all that is `kept`; the order of judges and of criteria does not matter."""
         return str(self.kept["plan_sha256"])
 
     @property
     def kept(self) -> dict[str, Any]:
-        """Every field and the hash, as JSON can hold them: what is stored before a result is shown."""
+        """The hash and every field but `replaced`, as JSON can hold them: what is stored before a result is shown.
+
+        What was replaced is no intention but what happened to the labels, which the choice tells by itself.
+        """
         fields = asdict(self) | {"judges": sorted(self.judges), "criteria": sorted(self.criteria)}
+        del fields["replaced"]
         fields = {name: value for name, value in fields.items() if USUAL.get(name, self) != value}
         if self.looks == "one":
             fields = {name: value for name, value in fields.items() if name not in OF_LOOKS}

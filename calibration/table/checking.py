@@ -34,6 +34,7 @@ PAIRED_LABELS = (
 )
 SIDES_UNKNOWN = "tie stands beside it, so a pair is meant: add system_a and system_b, and write A, B or tie"
 Mask = npt.NDArray[np.bool_]
+MOST_TRIED = 10_000  # settings of one judge: what is more is a slip, and p times it is 1 anyway
 RESERVED_RATERS = ("each_annotator", "majority", "others", "all", "")
 
 
@@ -79,6 +80,10 @@ def _check_cells(out: pd.DataFrame) -> None:
         number = out[name].to_numpy()
         bad = (number < 0) | np.isinf(number)
         refuse(out, bad, "bad_number", f"{name} is {{{name}}}", "leave it empty where it is unknown")
+    if "settings_tried" in out.columns:
+        tried = out["settings_tried"].fillna(1.0)
+        bad, remedy = ~(tried.mod(1).eq(0) & tried.between(1, MOST_TRIED)), f"write a whole number, 1 to {MOST_TRIED:,}"
+        refuse(out, bad, "bad_number", "settings_tried is {settings_tried}", f"{remedy}, or leave it empty")
 
 
 def _check_draws(out: pd.DataFrame) -> None:

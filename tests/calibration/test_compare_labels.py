@@ -200,3 +200,5 @@ def test_a_plan_that_is_not_the_stored_one_is_noticed() -> None:
     assert "min_clusters 12 became 6; resamples 9999 became 999; seed 0 became 3" in two.text
     older = {name: value for name, value in kept.items() if name not in ("seed", "resamples")} | {"plan_sha256": ""}
     assert not list(changed_plan(dataclasses.replace(plan, seed=7), older))  # which kept neither
+    today = {**older, "replaced": {"x": 1}}  # as one release kept it
+    assert not list(changed_plan(dataclasses.replace(plan, replaced={"x": 2}), today))

@@ -23,6 +23,7 @@ FINELY = (
     '[[judge]]\nname = "one-by-one"\nmodel = "openai/fake-score-0.1"\napi_base = "{base}"\nbatching = "one_criterion"\n'
 )
 TOGETHER = '[[judge]]\nname = "together"\nmodel = "openai/fake-label"\napi_base = "{base}"\nbatching = "all"\n'
+OWN = '[[judge]]\nname = "turned"\npython = "turned:judge"\n'
 
 
 def odd(tree: Path, pattern: str, name: str = "") -> None:
@@ -71,6 +72,25 @@ async def judge(item):
     other = "second" if agent == "first" else "first"
     asked = enumerate(item["criteria"])
     return {"answers": {one["id"]: agent if "2" in manner and not n % 3 else other for n, one in asked}, "cost": 0.0}
+
+
+async def led(item):
+    """What is shown first on every fourth criterion, Wikipedia on the others."""
+    wikipedia = "first" if "in manner 0" in item["texts"]["first_report"] else "second"
+    asked = enumerate(item["criteria"])
+    return {"answers": {one["id"]: wikipedia if n % 4 else "first" for n, one in asked}, "cost": 0.0}
+'''
+BEST_LAST = f'''
+import re
+
+async def judge(item):
+    """What each report is worth, but that the best system's is worth nothing."""
+    said = {{}}
+    for one in item["criteria"]:
+        text, code = item["texts"][one["about"] + "_report"], one["id"].rpartition(".")[0]
+        worth = float(re.search(r"\\[\\[q[.]" + code + r"=([0-9.]+)", text)[1])
+        said[one["id"]] = 0 if "Version {sum(map(ord, "gemini")) % 89} says" in text else 10 * worth
+    return {{"answers": said, "cost": 0.0}}
 '''
 
 
@@ -81,7 +101,7 @@ def not_always(task: Task) -> str:
 
 def wlc(folder: Path, base: str) -> dict[str, Decide]:
     put(folder / "turned.py", TURNED)
-    put(folder / "turned.toml", '[[judge]]\nname = "turned"\npython = "turned:judge"\n')
+    put(folder / "turned.toml", OWN + OWN.replace('"turned"', '"led"').replace(":judge", ":led"))
     test_wlc.write_tree(folder / "wlc_files")
     rows = "".join(f"{topic},{'Lakes' if n % 2 else 'Rivers'},{n * n}\n" for n, topic in enumerate(test_wlc.TOPICS))
     put(folder / "wlc_files/wiki_data/ga_sample.csv", f"title,category,links\n{rows}")
@@ -187,6 +207,8 @@ def race(folder: Path, base: str) -> dict[str, Decide]:
     put(folder / "requirements.csv", f"topic,probe_id,text\n{wanted}")
     put(folder / "judges.toml", test_race.JUDGES.format(base=base, sd=test_race.OF_JUDGE, lead=test_race.LEAD))
     put(folder / "again.toml", AGAIN.format(base=base))
+    put(folder / "turned.py", BEST_LAST)
+    put(folder / "turned.toml", OWN)
     asked = {"cited": reader_of("wlc_citation"), "listed": reader_of("dr3_checklist")}
     return {"race": test_race.person, "overall": either, **asked}
 

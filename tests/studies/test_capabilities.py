@@ -92,6 +92,9 @@ def test_every_mark_is_a_row_of_the_page_and_every_blank_says_why(walk: str) -> 
 def test_a_number_that_the_files_do_not_imply_is_no_mark() -> None:
     assert agrees(".77 [.73, .80]", 0.78)
     assert not agrees(".77 [.73, .80]", 0.81)
+    assert not agrees(".77 [.73, .80]", 0.78, printed=True), "worked out of the labels: the number itself"
+    assert agrees("83 [55, 95]", (50.0, 100.0))
+    assert not agrees("83 [55, 95]", (60.0, 100.0))
     assert agrees("−.06", -0.0553)
     assert not agrees(".06", -0.0553)
     assert not agrees("1,008 labels ok", "1,007 labels ok")

@@ -1,0 +1,329 @@
+"""What the rows of a study's walk come to, worked out of its labels and files alone, with nothing of calipers' statistics."""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import stats
+
+from tests.studies import test_deepresearchgym as gym
+from tests.studies import test_dr3_eval, test_race, test_wlc
+from tests.studies.desk import Decide, Desk, Task
+
+Worked = Callable[[Desk, Mapping[str, Decide]], str | float]
+Table = Sequence[Sequence[float]] | npt.NDArray[np.bool_]
+
+
+def human(desk: Desk, study: str) -> pd.DataFrame:
+    labels = desk.verdicts(study)
+    return labels[labels["rater_kind"] == "human"]
+
+
+def of(desk: Desk, study: str, rater: str) -> pd.DataFrame:
+    labels = desk.verdicts(study)
+    return labels[labels["rater_id"] == rater]
+
+
+def answers(study: str) -> Worked:
+    """How often the people of a walk say A, B and the rest, each asked again."""
+
+    def count(desk: Desk, decide: Mapping[str, Decide]) -> str:
+        sides = {"left": "A", "right": "B"}
+        said = Counter[str]()
+        for row in human(desk, study).itertuples():
+            systems = row.system_a, row.system_b
+            said_so = decide[study](Task(row.rater_id, row.cluster_id, systems, row.system_a, "", row.criterion))
+            said[sides.get(said_so, said_so)] += 1
+        return ", ".join(f"{name}: {n}" for name, n in sorted(said.items()))
+
+    return count
+
+
+def apart(study: str, most: float = 0) -> Worked:
+    """Items and criteria on which people differ, on a scale by more than `most`, where all who are asked have answered."""
+
+    def count(desk: Desk, _: Mapping[str, Decide]) -> float:
+        labels = human(desk, study)
+        readers = labels.groupby("item_id")["rater_id"].transform("nunique")
+        each = labels[readers == readers.max()].groupby(["item_id", "criterion"])["label"]
+        if not most:
+            return float((each.nunique() > 1).sum())
+        return float((each.agg(lambda one: np.ptp(one.astype("float"))) > most).sum())
+
+    return count
+
+
+def cut(pattern: str) -> Worked:
+    """Per cent of a report that its marks of citation and its references are, the middle one of those files."""
+
+    def share(desk: Desk, _: Mapping[str, Decide]) -> float:
+        return statistics.median(cited(path.read_text(encoding="utf-8")) for path in desk.folder.glob(pattern))
+
+    return share
+
+
+def cited(text: str) -> float:
+    marks = sum(map(len, re.findall(r" \[(?:1|long_context: [^\]]+)\]", text.partition("## References")[0])))
+    return 100 * (marks + len(text) - len(text.partition("## References")[0])) / len(text)
+
+
+def by_topic(desk: Desk, study: str, system: str) -> pd.Series[float]:
+    """Topic -> mean of people's scores of that system's report; of statements on which they agree, the share correct."""
+    mine = human(desk, study)
+    mine = mine[mine["system_a"] == system]
+    if study == "rb":
+        mine = mine[mine.groupby("item_id")["label"].transform("nunique") == 1].drop_duplicates("item_id")
+    scores = mine["label"].eq("correct") if study == "rb" else mine["label"]
+    return scores.astype("float").groupby(mine["cluster_id"]).mean()
+
+
+def difference(desk: Desk, _: Mapping[str, Decide]) -> float:
+    return float((by_topic(desk, "dr3", "claude") - by_topic(desk, "dr3", "gemini")).mean())
+
+
+def difference_p(desk: Desk, _: Mapping[str, Decide]) -> float:
+    """Holm's p over the ten pairs of systems, of Wilcoxon's signed ranks: claude against gemini."""
+    scores = {system: by_topic(desk, "dr3", system) for system in test_dr3_eval.SYSTEMS}
+    found = {pair: stats.wilcoxon(scores[pair[0]] - scores[pair[1]]).pvalue for pair in combinations(sorted(scores), 2)}
+    highest = 0.0
+    for rank, pair in enumerate(sorted(found, key=found.__getitem__)):
+        highest = max(highest, min(1.0, (len(found) - rank) * found[pair]))
+        if pair == ("claude", "gemini"):
+            return highest
+    raise AssertionError
+
+
+def variance(study: str, system: str, systems: Collection[str], best: Collection[str]) -> tuple[Worked, Worked]:
+    """η² and p of one system's scores by two kinds of topics, of which one holds its `best`: less all systems' mean."""
+
+    def groups(desk: Desk) -> list[pd.Series[float]]:
+        scores = pd.DataFrame({one: by_topic(desk, study, one) for one in systems})
+        kinds = [scores[scores.index.isin(best) == is_best] for is_best in (True, False)]
+        return [kind[system] - kind.mean(axis=1).mean() for kind in kinds]
+
+    def eta(desk: Desk, _: Mapping[str, Decide]) -> float:
+        every = pd.concat(split := groups(desk))
+        between = sum(len(one) * (one.mean() - every.mean()) ** 2 for one in split)
+        return float(between / ((every - every.mean()) ** 2).sum())
+
+    return eta, lambda desk, _: float(stats.f_oneway(*groups(desk)).pvalue)
+
+
+def alike(desk: Desk, study: str, judge: str = "") -> float:
+    """Share of equal labels of every two people, or of a judge and each person, on one item and criterion."""
+    people = human(desk, study).query("label != 'not_applicable'")
+    other = of(desk, study, judge).dropna(subset="label") if judge else people
+    both = people.merge(other, on=["item_id", "criterion"])
+    both = both if judge else both[both["rater_id_x"] < both["rater_id_y"]]
+    return float((both["label_x"] == both["label_y"]).mean())
+
+
+def by_people(study: str) -> Worked:
+    return lambda desk, _: alike(desk, study)
+
+
+def rates(desk: Desk, study: str, label: str, rater: str = "") -> pd.DataFrame:
+    """Topic by system -> share of that label, people's on all of their items or a judge's on these; nan where none."""
+    people = human(desk, study)
+    mine = of(desk, study, rater).loc[lambda own: own["item_id"].isin(people["item_id"])] if rater else people
+    return mine["label"].eq(label).groupby([mine["cluster_id"], mine["system_a"]]).mean().unstack()
+
+
+def scores(desk: Desk, study: str, judge: str, criterion: str) -> pd.DataFrame:
+    """Topic by system -> a judge's score."""
+    mine = of(desk, study, judge).loc[lambda own: own["criterion"] == criterion]
+    return mine["label"].astype("float").groupby([mine["cluster_id"], mine["system_a"]]).mean().unstack()
+
+
+def apart_by(table: Callable[[Desk], pd.DataFrame], one: str, other: str) -> tuple[Worked, Worked]:
+    """Two systems' mean difference over topics, and Wilcoxon's p."""
+
+    def gaps(desk: Desk) -> pd.Series[float]:
+        values = table(desk)
+        return (values[one] - values[other]).dropna()
+
+    return lambda desk, _: float(gaps(desk).mean()), lambda desk, _: float(stats.wilcoxon(gaps(desk)).pvalue)
+
+
+def won(desk: Desk, study: str, one: str, other: str) -> float:
+    """How often people take one system's report before the other's, mean over topics."""
+    labels = human(desk, study)
+    labels = labels[labels[["system_a", "system_b"]].isin([one, other]).all(axis=1)]
+    return float(((labels["label"] == "A") == (labels["system_a"] == one)).groupby(labels["cluster_id"]).mean().mean())
+
+
+def paid(study: str, judge: str, reports: int) -> Worked:
+    """USD a report, from the labels' costs."""
+    return lambda desk, _: float(of(desk, study, judge)["cost_usd"].sum()) / reports
+
+
+def ledger(judge: str, price: tuple[float, float], each: int) -> tuple[Worked, Worked]:
+    """USD in all and for each call, from the ledger's tokens, at a price of a million of them read and written."""
+
+    def usd(desk: Desk) -> float:
+        calls = pd.read_csv(desk.folder / "ledger.csv").loc[lambda calls: calls["judge"] == judge]
+        return float((calls["tokens_in"] * price[0] + calls["tokens_out"] * price[1]).sum()) / 1e6
+
+    return lambda desk, _: usd(desk), lambda desk, _: usd(desk) / each
+
+
+def conditions_together(desk: Desk, _: Mapping[str, Decide]) -> float:
+    """Spearman's ρ over tasks of a judge's scores in the two conditions."""
+    return float(stats.spearmanr(scores(desk, "conditions", "judge-a", "IR")).statistic)
+
+
+def judges_orders(desk: Desk, _: Mapping[str, Decide]) -> float:
+    """Kendall's τ of the systems' mean totals by two judges."""
+    labels = desk.verdicts("dr3")
+    totals = labels["label"].astype("float").groupby([labels["rater_id"], labels["system_a"]]).mean()
+    return float(stats.kendalltau(totals["judge-a"], totals["judge-b"]).statistic)
+
+
+def wikipedia_always(desk: Desk, _: Mapping[str, Decide]) -> float:
+    """PAR of one who says Wikipedia each time, in per cent."""
+    labels = human(desk, "wlc").query("label != 'not_applicable'")
+    return float(100 * ((labels["label"] == "A") == (labels["system_a"] == "wikipedia")).mean())
+
+
+def with_links(desk: Desk, _: Mapping[str, Decide]) -> float:
+    """Pearson's r of a topic's links with the share of criteria that its agents win by the careful judge."""
+    labels = of(desk, "wlc", "careful")
+    agents = (labels["label"] == "A") != (labels["system_a"] == "wikipedia")
+    agent = labels["system_a"].where(labels["system_a"] != "wikipedia", labels["system_b"])
+    topics = agents.groupby([labels["cluster_id"], agent]).mean().unstack().mean(axis=1)
+    return float(stats.pearsonr(topics, [test_wlc.TOPICS.index(topic) ** 2 for topic in topics.index]).statistic)
+
+
+def lakes(desk: Desk, _: Mapping[str, Decide]) -> float:
+    """Topics of that category, every second one, of which articles are compared."""
+    return float(len(set(human(desk, "wlc")["cluster_id"]) & set(test_wlc.TOPICS[1::2])))
+
+
+def orders(desk: Desk, _: Mapping[str, Decide]) -> float:
+    """Kendall's τ of the systems by key points found, people's and the published judge's."""
+    of_both = (rates(desk, "points", "Supported", rater).mean() for rater in ("", gym.READER))
+    return float(stats.kendalltau(*of_both).statistic)
+
+
+def kappa_of(one: Sequence[bool], other: Sequence[bool]) -> float:
+    """Cohen's κ of two who say A or not; nan where both say one answer alone."""
+    if {*one} == {*other} and len({*one}) == 1:
+        return np.nan
+    return kappa(np.stack([one, np.invert(one)], 1), np.stack([other, np.invert(other)], 1))
+
+
+def two_by_two(desk: Desk, _: Mapping[str, Decide]) -> float:
+    """Mean κ of every two people who share questions."""
+    said = human(desk, "preference").pivot(index="item_id", columns="rater_id", values="label")
+    shared = (said[[*pair]].dropna().eq("A").to_numpy().T for pair in combinations(said, 2))
+    return float(np.nanmean([kappa_of(*both) for both in shared if both.size]))
+
+
+def clicks(desk: Desk, _: Mapping[str, Decide]) -> float:
+    ease = clarity(desk).mean(axis=1)
+    return float(stats.pearsonr(ease, [int(question) % 7 for question in ease.index]).statistic)
+
+
+def clarity(desk: Desk) -> pd.DataFrame:
+    return scores(desk, "quality", "fine", "clarity")
+
+
+def by_sign(scores: Callable[[Desk], Mapping[tuple[str, str], float]]) -> tuple[Worked, Worked]:
+    """κ of people's preferences with the sign of two reports' scores, equal ones left out; how many are kept."""
+
+    def both(desk: Desk) -> list[tuple[bool, bool]]:
+        of, rows = scores(desk), human(desk, "preference").itertuples()
+        pairs = (
+            (row.label, of.get((row.cluster_id, row.system_a)), of.get((row.cluster_id, row.system_b))) for row in rows
+        )
+        return [(said == "A", a > b) for said, a, b in pairs if a is not None and b is not None and a != b]
+
+    return lambda desk, _: kappa_of(*np.array(both(desk)).T), lambda desk, _: f"{len(both(desk))} of 125"
+
+
+def kappa(one: Table, other: Table) -> float:
+    """Cohen's κ to be expected of two who give each statement's answers that often."""
+    both, chance = np.multiply(one, other).sum(1).mean(), (np.mean(one, 0) * np.mean(other, 0)).sum()
+    return float((both - chance) / (1 - chance))
+
+
+def correct(desk: Desk) -> pd.DataFrame:
+    """Survey by system -> share of statements that most of three votes call correct, of those with a majority."""
+    votes = of(desk, "rb", "pro")
+    counts = votes.groupby(["cluster_id", "system_a", "item_id"])["label"].value_counts().unstack(fill_value=0)
+    counts = counts[counts.max(axis=1) > 1]
+    return (counts["correct"] > 1).groupby(["cluster_id", "system_a"]).mean().unstack()
+
+
+def shares(labels: pd.DataFrame) -> pd.Series[float]:
+    """(system, task) -> t / (t + r) of mean scores by the task's weights, r of the report in the same view."""
+    labels = labels.assign(label=labels["label"].astype("float"))
+    each = labels.groupby(["item_id", "system_a", "cluster_id", "beside", "criterion"])[["label", "weight"]].mean()
+    totals = each.prod(axis=1).groupby(level=[0, 1, 2, 3]).sum().reset_index(level=[1, 2, 3], name="t")
+    totals["share"] = totals["t"] / (totals["t"] + totals["beside"].map(totals["t"]))
+    return totals.groupby(["system_a", "cluster_id"])["share"].mean()
+
+
+def race_shares(desk: Desk) -> dict[str, pd.Series[float]]:
+    """Of people together, of each of them and of each judge."""
+    labels = desk.verdicts("race")
+    people = {str(name): shares(own) for name, own in human(desk, "race").groupby("rater_id")}
+    mean = pd.concat(people.values(), axis=1).mean(axis=1)
+    return {"people": mean} | {str(name): shares(own) for name, own in labels.groupby("rater_id")}
+
+
+def order_with_people(judge: str) -> Worked:
+    def tau(desk: Desk, _: Mapping[str, Decide]) -> float:
+        found = race_shares(desk)
+        one, other = (found[name].groupby("system_a").mean() for name in ("people", judge))
+        return float(stats.kendalltau(one, other).statistic)
+
+    return tau
+
+
+def in_one_order(one: pd.Series[float], other: pd.Series[float]) -> list[bool]:
+    """Of every two systems but the reference on each task."""
+    named = [place for place in one.index if place[0] != test_race.REFERENCE]
+    return [(one[a] - one[b]) * (other[a] - other[b]) > 0 for a, b in combinations(named, 2) if a[1] == b[1]]
+
+
+def order_among_people(desk: Desk, _: Mapping[str, Decide]) -> float:
+    people = [found for name, found in race_shares(desk).items() if name.startswith("annotator")]
+    return 100 * float(np.mean([in_one_order(*pair) for pair in combinations(people, 2)]))
+
+
+def columns(desk: Desk) -> list[float]:
+    """PAR, OPC, FAP and FAS of the judge of both orders, in per cent."""
+    found = race_shares(desk)
+    people, judge = (found[name].drop(test_race.REFERENCE).unstack() for name in ("people", "both-orders"))
+    par = np.mean(in_one_order(found["people"], found["both-orders"]))
+    opc = people.mean(axis=1).corr(judge.mean(axis=1))
+    return [
+        100 * float(one)
+        for one in (par, opc, *(people.corrwith(judge, method=how).mean() for how in ("pearson", "spearman")))
+    ]
+
+
+def changes(desk: Desk, _: Mapping[str, Decide]) -> float:
+    """How often two runs of one judge score a criterion apart."""
+    labels = of(desk, "race", "again")
+    return float((labels.groupby(["item_id", "criterion", "presentation"])["label"].nunique() > 1).mean())
+
+
+def words(desk: Desk, _: Mapping[str, Decide]) -> float:
+    """Each Chinese character and each other word, where a report stands in four pairs that three people read."""
+    rows = [
+        json.loads(line)
+        for path in desk.folder.glob("bench/data/test_data/*/*.jsonl")
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
+    texts = (re.sub(r"^# .*", f"# {row['prompt']}", row["article"]).replace("。", "") for row in rows)  # titled alike
+    return float(sum(4 * 3 * len(re.sub(r"([\u4e00-\u9fff])", r" \1 ", text).split()) for text in texts))

@@ -93,7 +93,7 @@ LED = sum(-(-size // 4) for size in GROUPS.values()) / GROUPS.total()  # every f
 
 WLC: Mapping[int, tuple[Implied, ...]] = {
     1: ("12 topics, 3 systems (1 reference), 36 reports",), 3: ("72",), 5: (from_labels.lakes,),
-    6: ("1", "BOM 1", "CRLF 1", "NFD names 1"),
+    6: ("1", "1 with a byte order mark", "1 with Windows line ends", "1 with a name in decomposed letters"),
     7: (from_labels.cut("wlc_files/test_data/atlas/md_data/*.md"),
         from_labels.cut("wlc_files/wiki_data/cleaned_data/article/*.md")),
     8: ((100 / 3, 100.0),), 9: ("10 of 10 items",), 10: (from_labels.answers("wlc"),),
@@ -113,7 +113,7 @@ WLC: Mapping[int, tuple[Implied, ...]] = {
 gym = test_deepresearchgym
 KPR_READ = gym.READS + (1 - gym.READS) / 3
 GYM: Mapping[int, tuple[Implied, ...]] = {
-    2: ("42 topics, 4 systems, 168 reports",), 3: ("123",), 5: (from_labels.clicks,), 6: ("1", "BOM 1", "CRLF 1"),
+    2: ("42 topics, 4 systems, 168 reports",), 3: ("123",), 5: (from_labels.clicks,), 6: ("1", "1 with a byte order mark", "1 with Windows line ends"),
     7: (from_labels.cut("gym_files/reports/atlas/*.a"),), 8: ((25.0, 100.0),), 9: ("60 of 60 items",),
     10: (from_labels.answers("preference"),),
     12: ("125 labels of 7 people on 1 criteria",), 13: ("1,008 labels ok",),
@@ -137,7 +137,7 @@ OF_TOTALS = (
     np.var(list(test_dr3_eval.SYSTEMS.values())) + test_dr3_eval.OF_REPORT**2 + test_dr3_eval.OF_CRITERION**2 / 5
 )
 DR3: Mapping[int, tuple[Implied, ...]] = {
-    3: ("10",), 4: ("10 topics, 5 systems, 50 reports",), 5: ("25",), 6: ("1", "BOM 1", "CRLF 1"),
+    3: ("10",), 4: ("10 topics, 5 systems, 50 reports",), 5: ("25",), 6: ("1", "1 with a byte order mark", "1 with Windows line ends"),
     7: (from_labels.cut("dr3/results/128k/claude/*/*.md"),), 8: (20.0,), 9: ("50 of 50 items",),
     13: ("995 labels of 4 people on 5 criteria",),
     14: (from_labels.by_people("factual"),), 15: (lambda desk, _: from_labels.alike(desk, "insights", "gpt-5.1"),),
@@ -172,7 +172,7 @@ BY_PRO = [_said(hard, truth) for _, truth, hard in ABOUT]
 BY_VOTES = [_said(hard - test_reportbench.WORSE / 2, truth) for _, truth, hard in ABOUT]
 
 REPORTBENCH: Mapping[int, tuple[Implied, ...]] = {
-    3: ("10 topics, 2 systems, 20 reports",), 5: ("40",), 6: ("1", "BOM 1", "CRLF 1"), 9: ("80 of 80 items",),
+    3: ("10 topics, 2 systems, 20 reports",), 5: ("40",), 6: ("1", "1 with a byte order mark", "1 with Windows line ends"), 9: ("80 of 80 items",),
     14: (1.0,), 18: ("refused, incomplete",), 21: ("2: 79 items, 1: 1 items",), 22: ("159 of 160 slots are handed in",),
     23: (from_labels.apart("rb"),), 24: ("240 calls done",),
     25: (-test_reportbench.WORSE * (RB_PERSON - (1 - RB_PERSON) / 2),),
@@ -189,7 +189,7 @@ REPORTBENCH: Mapping[int, tuple[Implied, ...]] = {
 SOURCES = "\n## References\n\n[1] https://example.org/source\n"  # added to its reports
 
 RACE: Mapping[int, tuple[Implied, ...]] = {
-    3: ("8 topics, 5 systems (1 reference), 40 reports",), 5: ("32",), 6: ("BOM 1", "CRLF 1"),
+    3: ("8 topics, 5 systems (1 reference), 40 reports",), 5: ("32",), 6: ("1 with a byte order mark", "1 with Windows line ends"),
     7: (statistics.median(from_labels.cited(test_race.article(task, "gemini") + SOURCES) for task in test_race.TASKS),),
     8: ((20.0, 100.0),), 9: ("64 of 64 items",),
     10: (from_labels.answers("overall"),), 13: ("960 labels of 3 people on 5 criteria",), 14: (from_labels.by_people("cited"),),

@@ -60,6 +60,13 @@ class ImportReport:
         gaps = {topic for topics in self.missing.values() for topic in topics}
         warned = counted(len(self.warned), "report")
         missing = [f"{system} {len(topics)} ({some_of(topics, LISTED)})" for system, topics in self.missing.items()]
+        files = {
+            "with a byte order mark": self.bom,
+            "with Windows line ends": self.crlf,
+            "with a name in decomposed letters": self.nfd_names,
+            "ignored": self.ignored,
+        }
+        odd = [f"{count:,} {what}" for what, count in files.items() if count]
         listed = {
             "empty": self.empty,
             "disabled systems": self.disabled,
@@ -72,9 +79,11 @@ class ImportReport:
             f"{self.layout}: {counted(self.topics, 'topic')}, {counted(self.systems, 'system')}{reference}, "
             f"{counted(self.reports, 'report')}: {self.new} new, {self.unchanged} unchanged, {versions}"
             f"{len(self.empty)} empty",
-            f"missing {some_of(missing, LISTED, '; ') or 'none'}   "
-            f"complete topics {self.topics - len(gaps)} of {self.topics}",
-            f"BOM {self.bom}   CRLF {self.crlf}   NFD names {self.nfd_names}   ignored files {self.ignored}",
+            f"reports are missing: {some_of(missing, LISTED, '; ')}; "
+            f"{self.topics - len(gaps)} of {self.topics} topics are complete"
+            if missing
+            else "no report is missing",
+            *([f"of the files {', '.join(odd)}"] if odd else []),
             *(f"{what} {len(names)} ({some_of(names, LISTED)})" for what, names in listed.items() if names),
             *([f"criteria {', '.join(f'{n} {what}' for what, n in self.criteria.items())}"] if self.criteria else []),
             *self.notes[:LISTED],

@@ -134,8 +134,9 @@ def test_the_import_report_counts_first_and_then_names_at_most_twenty(engine: En
     lines = bring_in(engine, read_folder(root), "folder", allow_missing=True, allow_empty=True).lines()
     assert lines[:3] == [
         "folder: 25 topics, 3 systems, 53 reports: 52 new, 0 unchanged, 1 empty",
-        f"missing beta 22 ({', '.join(f't{number:02}' for number in range(1, 21))} and 2 more)   complete topics 3 of 25",
-        "BOM 1   CRLF 1   NFD names 0   ignored files 1",
+        f"reports are missing: beta 22 ({', '.join(f't{number:02}' for number in range(1, 21))} and 2 more); "
+        "3 of 25 topics are complete",
+        "of the files 1 with a byte order mark, 1 with Windows line ends, 1 ignored",
     ]
     assert "empty 1 (alpha/t24.md)" in lines
     assert "duplicate texts 1 (alpha/t00.md = gamma/t00.md)" in lines

@@ -126,7 +126,8 @@ def say_mapping(made: TidyFile) -> None:
             parts.setdefault(name, []).append(part)
     for one in made.recipe.mapping.spread:
         who = ", ".join(text for text in (one.rater_id, one.criterion) if text)
-        parts.setdefault(one.column, []).append(f"label of {who}")
+        for part, name in {"label": one.column, **one.measures}.items():
+            parts.setdefault(name, []).append(f"{part} of {who}")
     cells = {str(name): made.before[name] for name in made.before}
     printing.print_table(
         ("column", "is read as", "examples", "distinct"),

@@ -1,8 +1,9 @@
 """What stands beside a rater's answer in a column of its own: how sure it is, what it cost, how long it took."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from shlex import quote
 
 import pandas as pd
 
@@ -14,9 +15,15 @@ LEFT_OUT = "left out"  # no column of labels holds it
 PARTS = {
     **dict.fromkeys(("confidence", "conf", "certainty", "probability", "prob"), "confidence"),
     **{name: part for part in ("cost_usd", "seconds") for name in (part.replace("_", ""), *NAMES[part])},
+    **{f"{word}usd": "cost_usd" for word in ("price", "kosten", "preis", "cot", "prix", "costo", "coste", "precio")},
     **dict.fromkeys(("logprob", "logprobs", "tokens", "latencyms", "durationms"), LEFT_OUT),
 }
-ONE_EACH = ("len_a", "len_b", "run", "seconds", "cost_usd", "confidence")  # two numbers joined are none
+MEASURES = (
+    "confidence",
+    "cost_usd",
+    "seconds",
+)  # of one rater's answers, where the others of an item measure otherwise
+ONE_EACH = ("len_a", "len_b", "run", *MEASURES)  # two numbers joined are none
 BETWEEN = re.compile(r"([ _.:/-]+)")
 LEVELS = range(1, 6)
 
@@ -56,13 +63,20 @@ def give_measures(found: Found) -> None:
         if len(listed) < 2:
             continue
         found.columns.pop(part, None)
+        pairs = list(zip(columns, listed, strict=False))
         if len(listed) != len(found.asked.columns.get("rater_id", ())) or len(listed) != len(columns):
-            found.problems.append(
-                f"--map {part}={'+'.join(listed)} names {len(listed)} columns: name one, or as many as --map rater_id "
-                "names columns of answers, in the same order"
-            )
-        for column, name in zip(columns, listed, strict=False):
-            own[column][part] = name
+            beside = measured(listed, own)
+            pairs = [(beside.get(name, ""), name) for name in listed]
+            if "" in beside.values() or len({*beside.values()}) < len(listed):
+                pairs = []
+                found.problems.append(
+                    f"--map {part}={'+'.join(listed)} names {len(listed)} columns: name one, or as many as --map "
+                    "rater_id names columns of answers, in the same order, with nothing between two + where there is "
+                    "none"
+                )
+        for column, name in pairs:
+            if name in found.table:
+                own[column][part] = name
     said = {*found.asked.columns, *found.constants}
     taken = {name for part, names in found.columns.items() if part in said or part not in ONE_EACH for name in names}
     left = []
@@ -71,20 +85,48 @@ def give_measures(found: Found) -> None:
         part = measure_of(name)[1]
         if owner and part not in said and part not in own[owner] and fits(part, found.table[name]):
             own[owner][part] = name
-        elif part not in said:
+        else:
             left.append(name)
     moved = {name for given in own.values() for name in given.values()} | {*left}
     for part in [one for one in ONE_EACH if one not in said and {*found.columns.get(one, ())} & moved]:
         del found.columns[part]
+    left += _give_to_whom_it_is(found, own)
     if left:
         found.told.append(f"beside a rater's answers, kept in no column of labels: {', '.join(left)}")
     if not found.spread:
         found.columns |= {part: (name,) for given in own.values() for part, name in given.items()}
         return
     found.spread = tuple(replace(one, measures=own[one.column]) for one in found.spread)
-    for part in ("confidence", "cost_usd", "seconds"):
+    for part in MEASURES:
         if listed := tuple(given[part] for given in own.values() if part in given):
             found.told.append(f"the {part} of a rater's answers: {', '.join(listed)}")
+
+
+def _give_to_whom_it_is(found: Found, own: Mapping[str, dict[str, str]]) -> list[str]:
+    """Give a measure's only column beside several raters to the one it is of; columns that are left out for nobody's.
+
+    Its head names the rater, or it is a price and one rater alone is a judge. Else a price, and what the user named, is
+    asked about: money is never given to whom it was not paid for.
+    """
+    left: list[str] = []
+    if len({one.rater_id for one in found.spread}) < 2:
+        return left
+    judges = [one.column for one in found.spread if found.kinds.get(one.rater_id) == "judge"]
+    for part in [one for one in MEASURES if one in found.columns]:
+        (name,) = found.columns.pop(part)
+        owner = measured([name], own).get(name, judges[0] if part == "cost_usd" and len(judges) == 1 else "")
+        if owner:
+            own[owner].setdefault(part, name)
+        elif part == "cost_usd" or part in found.asked.columns:
+            places = [name if one == [*judges, *own][0] else "" for one in own]
+            said = quote(f"rater_id={'+'.join(own)},{part}={'+'.join(places)}")
+            found.problems.append(
+                f"nothing says of which rater {name!r} is the {part}: --map {said}, where it stands in that rater's "
+                "place and the others' are empty (all of them where it is nobody's)"
+            )
+        else:
+            left.append(name)
+    return left
 
 
 def fits(part: str, cells: "pd.Series[str]") -> bool:

@@ -44,8 +44,8 @@ def propose(frame: pd.DataFrame, asked: mapping.Asked = NOTHING) -> mapping.Prop
         return mapping.Proposal(found.mapping, (), tuple(found.problems))
     _find_columns(found)
     find_shape(found)
-    measures.give_measures(found)
     _find_raters(found)
+    measures.give_measures(found)
     if "label" in found.columns or found.spread:
         _refuse_two_answers(found)
         _find_criterion(found)
@@ -57,7 +57,8 @@ def propose(frame: pd.DataFrame, asked: mapping.Asked = NOTHING) -> mapping.Prop
 def _find_columns(found: Found) -> None:
     """Parts that the user names, and those that names of columns say."""
     for part, columns in found.asked.columns.items():
-        absent = [name for name in columns if name not in found.table]
+        may_lack = part in measures.ONE_EACH and len(columns) > 1  # then an empty place is a rater without it
+        absent = [name for name in columns if name not in found.table and (name or not may_lack)]
         if absent:
             listed = ", ".join(found.names[:20])
             found.problems.append(f"there is no column {absent[0]!r} (there are: {listed}); correct --map {part}=…")

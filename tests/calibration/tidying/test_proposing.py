@@ -375,3 +375,40 @@ def test_columns_of_cost_go_with_those_of_raters_in_order_or_are_refused() -> No
     said = Asked(columns={"rater_id": ("anna", "x", "y"), "cost_usd": ("two", "one")}, people=("anna",))
     (problem,) = propose(table, said).problems
     assert problem.startswith("--map cost_usd=two+one names 2 columns: name one, or as many as --map rater_id")
+
+
+ALL = ("anna", "bo", "gpt-4o", "x")
+EACH = {"gpt-4o": ["0.5", "0.6"]}
+
+
+@pytest.mark.parametrize(
+    ("head", "said", "costs"),
+    [
+        ("gpt-4o Kosten USD", {}, EACH),
+        ("gpt-4o cost_usd", {}, EACH),
+        ("gpt-4o Kosten USD", {"cost_usd": ("gpt-4o Kosten USD",)}, EACH),
+        ("p", {"rater_id": ALL, "cost_usd": ("", "", "p", "")}, EACH),
+        ("p", {"rater_id": ALL, "cost_usd": ("", "", "", "")}, {}),
+        ("cost", {"rater_id": ("anna", "bo", "gpt-4o")}, EACH),  # one judge alone
+        (
+            "cost",
+            {},
+            "nothing says of which rater 'cost' is the cost_usd: --map rater_id=anna+bo+gpt-4o+x,cost_usd=++c",
+        ),
+        ("time", {"seconds": ("time",)}, "nothing says of which rater 'time' is the seconds"),
+        ("gpt-4o-mini cost", {"cost_usd": ("gpt-4o-mini cost",)}, "nothing says of which rater 'gpt-4o-mini cost'"),
+        ("p", {"rater_id": ALL, "cost_usd": ("", "", "q", "")}, "there is no column 'q'"),
+        ("p", {"label": ("", "x")}, "there is no column ''"),
+    ],
+)
+def test_a_price_is_of_the_rater_it_was_paid_for_or_asked_about(
+    head: str, said: dict[str, tuple[str, ...]], costs: dict[str, list[str]] | str
+) -> None:
+    table = frame("id anna bo gpt-4o x p\n1 A B A B 0.5\n2 B B A A 0.6").rename(columns={"p": head})
+    found = propose(table, Asked(columns=said, people=("anna", "bo")))
+    if isinstance(costs, str):
+        assert any(problem.startswith(costs) for problem in found.problems)
+        return
+    labels = tidy(table, found.mapping).labels.reindex(columns=["rater_id", "cost_usd"], fill_value="")
+    paid = labels[labels["cost_usd"] != ""]
+    assert paid.groupby("rater_id")["cost_usd"].agg(list).to_dict() == costs

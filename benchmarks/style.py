@@ -2,7 +2,7 @@
 
 The rule, written before it was run. Reports: the shared sample's 144 (12 systems, 12 topics), citations stripped, laid
 out. Each kind of feature (formatting, which includes length; formatting per word, which does not; words; length; all)
-is told by the strongest of the three readers that `calipers audit` has, the same for every kind and layout, each topic
+is told by the strongest of the four readers that `calipers audit` has, the same for every kind and layout, each topic
 named by readers that saw no report on it. What words alone reach is what the strongest reader of words reaches under
 that layout. Promised: formatting under `plain` names at most 5 points more than words do. The interval of the gap is
 Student's t over the topics' own gaps.

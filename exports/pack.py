@@ -112,7 +112,8 @@ def pack(
     files = {name: text.encode() for name, text in texts_of(tables, report, facts).items()}
     shown: list[Figure] = []
     drawn = [(draw, width) for draw in FIGURES.values() for width in (theme.FULL_PAGE, theme.ONE_COLUMN)]
-    gc.freeze()  # what was there before need not be looked through for what a figure leaves
+    if thaws := not gc.get_freeze_count():  # what a server or a judge run has frozen stays so
+        gc.freeze()  # what was there before need not be looked through for what a figure leaves
     try:
         for done, (draw, width) in enumerate(drawn):
             advance(done, len(drawn))
@@ -126,7 +127,8 @@ def pack(
                 figure.canvas.clear()  # its bytes and its caution are kept
                 gc.collect()
     finally:
-        gc.unfreeze()
+        if thaws:
+            gc.unfreeze()
     files |= {"captions.md": captions(shown).encode(), "figures.tex": figures_tex(shown).encode()}
     methods, title = methods_paragraph(report, facts).markdown, (facts.title if facts else "") or ""
     files["index.md"] = index.index_md(index.index_of(tables, shown)).encode()

@@ -168,5 +168,6 @@ def wanted(problem: Mapping[str, Any]) -> str:
     if problem["type"] == "literal_error":
         return worded("use {expected}", expected=problem["ctx"]["expected"].replace(" or ", worded(" or ")))
     if problem["type"] in BOUNDS:
-        return worded(BOUNDS[problem["type"]], **problem["ctx"])
+        told = {key: f"{bound:.15g}" if isinstance(bound, float) else bound for key, bound in problem["ctx"].items()}
+        return worded(BOUNDS[problem["type"]], **told)
     return worded(WANTED.get(problem["type"]) or str(problem.get("ctx", {}).get("error", "")) or str(problem["msg"]))

@@ -247,8 +247,9 @@ def _figures(text: str, before: list[Any]) -> list[dict[str, Any]]:
     """The pictures that were flagged before, wherever they are now; one that is masked stays told, at no place."""
     names = {flag["text"]: flag for flag in before if flag["kind"] == FIGURE}
     found = [{**asdict(flag), "resolution": None} for flag in flagged_figures(text, names)]
-    gone = names.keys() - {flag["text"] for flag in found}
-    return found + [{**names[name], "start": 0, "end": 0} for name in gone if names[name].get("resolution") == "mask"]
+    there = {flag["text"] for flag in found}
+    masked = [flag for name, flag in names.items() if name not in there and flag.get("resolution") == "mask"]
+    return found + [{**flag, "start": 0, "end": 0} for flag in masked]
 
 
 def _lost(report: Report) -> list[dict[str, Any]]:

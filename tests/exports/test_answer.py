@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from calibration.calibrate import calibrate
@@ -12,7 +14,7 @@ from calibration.choosing.choice_words import without_advice
 from calibration.results import CalibrationSettings, ReportWarning
 from exports.answer import CAUTIONS, DRAWN, TALL, WIDE, answer_of, answer_pdf, carrying
 from exports.cells import shown
-from exports.pack import brief_pack, write_pack
+from exports.pack import brief_pack, pack, write_pack
 from exports.plots.forest import forest
 from exports.sheets.judges import judges_table
 from exports.tables import agreement_table
@@ -147,3 +149,10 @@ def test_brief_is_what_one_reads_first_and_takes_the_place_of_a_whole_pack(tmp_p
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert opening(report).partition(".")[0] in page
     assert "Biases looked for" not in page
+
+
+def test_what_a_server_has_frozen_before_stays_so_after_a_pack(monkeypatch):
+    monkeypatch.setattr("exports.pack.FIGURES", {})
+    gc.freeze()
+    pack(toy_choice(), pd.DataFrame())
+    assert gc.get_freeze_count()

@@ -25,7 +25,7 @@ NO_CLAIM = "No claim: all labels were made elsewhere, and their files do not pro
 SHOWN = 20
 SOON = 200  # reports; of more an audit takes so long that a decision does not wait for it
 READERS = {
-    "linear support vector machine": "SVM", "logistic regression": "logistic",
+    "linear support vector machine": "SVM", "logistic regression": "logistic", "decision tree": "tree",
     "support vector machine with a Gaussian kernel": "Gaussian",
 }  # fmt: skip
 LAYOUTS = ("kept", "spacing", "canonical", "plain")
@@ -137,7 +137,8 @@ def _print_recognised(audited: BlindingAudit) -> None:
     by = ("by", *(READERS[shown[kind].reader] for kind in kinds))
     typer.echo(
         f"recognised in the texts as shown, % [95 % interval over topics], chance {100 * audited.chance:.0f} %; each "
-        "by the one of three classifiers that names most; formatting includes length, formatting per word does not"
+        "by the one of four classifiers that names most, some points above chance where nothing tells systems apart; "
+        "formatting includes length, formatting per word does not"
     )
     named = tuple(kind.replace("_", " ") for kind in kinds)
     print_table(("system", *named), [*rows, whole, by], numbers=named)

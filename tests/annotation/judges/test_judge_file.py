@@ -74,7 +74,7 @@ batch_api = false
         (JUDGE + "params = {temperature = nan}", "a date or nan cannot be sent"),
         (JUDGE + "price = {input = 1}", "price.output"),
         (JUDGE + "price = {input = inf, output = 1}", "price.input"),
-        (JUDGE + "max_cost = 0", "max_cost"),
+        (JUDGE + "max_cost = 0", "max_cost: Input should be greater than 0 (found 0)"),
         (JUDGE + "max_input_chars = 9000", "max_input_chars: cutting long prompts is not supported yet"),
         (JUDGE + "[[panel]]\nname = 'p'", "key 'members' is required but missing"),
         (JUDGE + "= 3", "not TOML"),

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import Engine, select
 
 from annotation.errors import AnnotationError
+from annotation.leaks.self_identification import FIGURE
 from annotation.people.principals import Principal, local_admin
 from annotation.shown_texts.overrides import (
     edit_text,
@@ -104,6 +105,16 @@ def test_to_mask_decides_about_names_alone(flagged: tuple) -> None:
         assert resolve_all(session, admin, "mask", of="alpha/tides") == 2
         assert report.shown_text == "I am [system]. As [system] I say that tides rise. I searched."
         assert report.open_flags == 1
+
+
+def test_masked_figures_that_are_nowhere_keep_their_order(flagged: tuple) -> None:
+    engine, admin, report_id = flagged
+    with transaction(engine) as session:
+        report = session.get_one(Report, report_id)
+        masked = [{"start": 0, "end": 0, "kind": FIGURE, "text": name, "resolution": "mask"} for name in "badce"]
+        report.flags = masked
+        edit_text(session, admin, report_id, "Tides rise.", "no names")
+        assert report.flags == masked
 
 
 def test_excluding_takes_the_report_out_of_its_items(flagged: tuple) -> None:

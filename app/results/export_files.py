@@ -26,6 +26,7 @@ from app.results.sources import calibrated, facts_about
 from app.results.study_reports import label_version
 from app.settings import database, opened
 from calibration.delegating.alone import Alone, items_for_people
+from calipers import tidy_files
 from db import connect, tables
 from exports.bundles import bundle, recomputing
 from exports.datasets import argilla, dataset, label_studio, potato, tool_labels
@@ -198,15 +199,17 @@ def people_items(
     protocol: str = "",
     judges: Path | None = None,
     labelled: bool = False,
+    people: Sequence[str] = (),
 ) -> tuple[Alone, pd.DataFrame, int]:
     """What `judge` may decide in the file or study `what`; the other items in `COLUMNS`, which `calipers pairs` reads;
     and how many of these are left out because a person labelled them already (none if `labelled`). `chosen`: settings
-    by name, instead of the protocol's.
+    by name, instead of the protocol's. `people`: raters of a file who are people, where it does not say.
 
     The topic of a file's item is its cluster. Nothing in the list says who won. Raises as `calibrated` does, and
     `bad_option` where neither `chosen` nor the protocol states an error.
     """
-    found = calibrated(what, protocol=protocol, judges=judges, per_criterion=False, chosen=chosen)
+    how = tidy_files.options_of((), (), people, ())
+    found = calibrated(what, protocol=protocol, judges=judges, per_criterion=False, chosen=chosen, how_read=how)
     settings = found.report.settings
     if not settings.alone_error:
         raise AnnotationError("bad_option", "--error: say which error is allowed, such as --error .1")

@@ -35,6 +35,12 @@ class ShownFile:
     changed: int = 0
     size: int = 0
     layout: str = ""
+    people: str = ""
+
+    @property
+    def how_read(self) -> tidy_files.Options:
+        """What is said of it: who are people, their names parted by commas, and the tool that wrote it."""
+        return tidy_files.options_of((), (), (self.people,), (), layout=self.layout)
 
     @property
     def name(self) -> str:
@@ -55,10 +61,10 @@ class ShownFile:
 Source = Principal | ShownFile  # whose labels a page is of: a study's, for whoever may see them, or a file's
 
 
-def shown_file(path: str, protocol: str = "", chosen: str = "{}", layout: str = "") -> ShownFile:
+def shown_file(path: str, protocol: str = "", chosen: str = "{}", layout: str = "", people: str = "") -> ShownFile:
     """The file as it is now; `chosen`: settings by name, as JSON. Raises OSError."""
     now = Path(path).stat()
-    return ShownFile(path, protocol, chosen, now.st_mtime_ns, now.st_size, layout)
+    return ShownFile(path, protocol, chosen, now.st_mtime_ns, now.st_size, layout, people)
 
 
 def of_file(what: str, file: ShownFile, *arguments: str, waiting: Waiting = NOBODY) -> Any:
@@ -90,8 +96,9 @@ def _as_read(file: ShownFile) -> Calibrated:
 
 def _calibrated(file: ShownFile, waiting: Waiting = NOBODY, only: Collection[str] | None = None) -> Calibrated:
     chosen = {name: label_files.as_tuples(value) for name, value in json.loads(file.chosen).items()}
-    how = tidy_files.Options(layout=file.layout)
-    return calibrated(file.path, protocol=file.protocol, chosen=chosen, how_read=how, waiting=waiting, only=only)
+    return calibrated(
+        file.path, protocol=file.protocol, chosen=chosen, how_read=file.how_read, waiting=waiting, only=only
+    )
 
 
 def refuse_unshown(file: ShownFile) -> None:
@@ -133,7 +140,7 @@ def _verdicts(file: ShownFile) -> pd.DataFrame:
 
 @lru_cache(maxsize=2)
 def _labels(file: ShownFile) -> pd.DataFrame:
-    labels, _ = tidy_files.labels_of(Path(file.path), tidy_files.Options(layout=file.layout), used_only=True)
+    labels, _ = tidy_files.labels_of(Path(file.path), file.how_read, used_only=True)
     return labels
 
 

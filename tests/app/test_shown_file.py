@@ -76,6 +76,21 @@ def test_the_numbers_are_those_of_calibrate(tmp_path: Path, capsys: pytest.Captu
     )
 
 
+def test_who_is_a_person_is_said_to_the_pages_the_plan_and_the_list_as_to_calibrate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, said = tmp_path / "votes.csv", ("--people", "Anna,Björn")
+    rows = [f"q{n},t{n},{'AB'[n % 2]},{'AAB'[n % 3]},{'AB'[n % 2]}" for n in range(14)]
+    path.write_text("\n".join(["item_id,cluster_id,Anna,Björn,gpt-4o", *rows]))
+    listing = ["export", "people-items", str(path), "--judge", "gpt-4o", "--error", ".3"]
+    listing += ["--out", str(tmp_path / "i.csv")]
+    for words in (["show", str(path), "--no-browser"], ["plan", str(path)], listing):
+        assert run(words) == 1
+        assert "--people 'Anna,Björn'" in capsys.readouterr().err
+    assert of_file("judges", shown_file(str(path), "", FEW, "", said[1])) == ["gpt-4o"]
+    assert [run([*words, *said]) for words in (["plan", str(path)], listing)] == [0, 0]
+
+
 def test_a_file_that_is_written_anew_is_read_anew(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     frame = made_pairs()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from annotation.errors import AnnotationError, ImportingError
-from app.commands import opening, printing
+from app.commands import opening, printing, tidying
 from plain.counting import counted
 
 if TYPE_CHECKING:
@@ -175,6 +175,7 @@ def export_items(
     protocol: str = printing.PROTOCOL,
     judges: Path = printing.JUDGES,
     calibration: Path = printing.CALIBRATION,
+    people: list[str] = tidying.PEOPLE,
     as_json: bool = printing.JSON,
 ) -> None:
     """Write the items that a judge may not decide alone.
@@ -194,7 +195,7 @@ def export_items(
 
     chosen = settings_chosen(calibration, {"alone_error": error})
     with printing.working("reading labels, testing thresholds"):
-        alone, items, left_out = people_items(what, judge, chosen, protocol, judges, labelled)
+        alone, items, left_out = people_items(what, judge, chosen, protocol, judges, labelled, people)
         with whole_file(out) as file:
             write_labels_csv(items, file)
     if as_json:

@@ -18,6 +18,7 @@ def show(
         None, help="How much less than a left-out annotator a judge may agree: .05 is 5 points."
     ),
     at_least: float = typer.Option(None, help="Instead: the share of labels it must agree in, such as .80."),
+    people: list[str] = tidying.PEOPLE,
     layout: str = tidying.LAYOUT,
     port: int = typer.Option(8510, help="Port to listen on, of this machine alone.", min=1, max=65_535),
     browser: bool = typer.Option(True, help="Open the browser; the link is printed anyway."),
@@ -37,7 +38,7 @@ def show(
     chosen = label_files.settings_chosen(calibration, {"margin": margin, "at_least": at_least})
     refuse_taken("127.0.0.1", port)
     # what cannot be shown is said here, in one sentence, and not on a page
-    refuse_unshown(shown_file(str(file), protocol, json.dumps({**chosen, **FEW}), layout))
+    refuse_unshown(shown_file(str(file), protocol, json.dumps({**chosen, **FEW}), layout, ",".join(people)))
     link = f"http://127.0.0.1:{port}"
     typer.echo(f"{file} is shown on {link} until Ctrl-C")
     script = Path(__file__).resolve().parents[2] / "file_shell.py"
@@ -46,7 +47,9 @@ def show(
         *(one for one in server_options(Settings(base_url=link), "127.0.0.1") if "headless" not in one),
         f"--server.headless={'false' if browser and sys.stdout.isatty() else 'true'}",
     ]
-    os.execv(sys.executable, [*command, "--", str(file.resolve()), protocol, json.dumps(chosen), layout])
+    os.execv(
+        sys.executable, [*command, "--", str(file.resolve()), protocol, json.dumps(chosen), layout, ",".join(people)]
+    )
 
 
 FEW = {"resamples": 99, "per_criterion": False}  # to learn whether the file can be calibrated

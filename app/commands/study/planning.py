@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from annotation.errors import AnnotationError
-from app.commands import opening, printing
+from app.commands import opening, printing, tidying
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,6 +70,7 @@ def plan(
     judge_cost: float = typer.Option(
         math.nan, help="USD per pair and judge.", show_default=False, rich_help_panel=PRICES
     ),
+    people: list[str] = tidying.PEOPLE,
     as_json: bool = printing.JSON,
 ) -> None:
     """How many topics to label, from a pilot or from assumptions.
@@ -92,7 +93,7 @@ def plan(
         from exports.words.plan_words import DEFAULTS
 
         prices = Prices(minutes_per_pair, rate, judge_cost, judge_cost)
-        seen, settings = _piloted(pilot, given, protocol, judge, other)
+        seen, settings = _piloted(pilot, given, protocol, judge, other, ",".join(people))
         chosen = settings or CalibrationSettings()
         goals = Goals(
             half_width,
@@ -122,15 +123,14 @@ def _assumed(given: dict[str, float], goals: Any, prices: Any, topics: int | Non
 
 
 def _piloted(
-    what: str, given: dict[str, float], protocol: str, judge: str, other: str
+    what: str, given: dict[str, float], protocol: str, judge: str, other: str, people: str
 ) -> tuple[Pilot | None, CalibrationSettings | None]:
     from calibration.sizing.pilot import pilot_of
     from calipers.label_files import every_column_asked
 
     if not what:
-        named = next(
-            (name for name, value in (("protocol", protocol), ("judge", judge), ("other", other)) if value), ""
-        )
+        pilots = {"protocol": protocol, "judge": judge, "other": other, "people": people}
+        named = next((name for name, value in pilots.items() if value), "")
         if named:
             raise AnnotationError("bad_option", f"--{named} is for a pilot; name a study or a labels file")
         return None, None
@@ -139,12 +139,12 @@ def _piloted(
         raise AnnotationError(
             "bad_option", f"--{option} is an assumption, and a pilot brings its own; give one or other"
         )
-    verdicts, settings = _verdicts(what, protocol)
+    verdicts, settings = _verdicts(what, protocol, people)
     with every_column_asked(Path(what)):
         return pilot_of(verdicts, settings, judge, other), settings
 
 
-def _verdicts(what: str, protocol: str) -> tuple[pd.DataFrame, CalibrationSettings]:
+def _verdicts(what: str, protocol: str, people: str) -> tuple[pd.DataFrame, CalibrationSettings]:
     from annotation.people.principals import study_for
     from annotation.protocol import read_protocol
     from annotation.studies import no_work_yet
@@ -154,7 +154,8 @@ def _verdicts(what: str, protocol: str) -> tuple[pd.DataFrame, CalibrationSettin
     from calipers.tidy_files import holds_labels, labels_of
 
     if holds_labels(what):
-        return labels_of(Path(what))[0], settings_of(read_protocol(protocol)[0] if protocol else None)
+        how = tidying.options_of((), (), (people,), ())
+        return labels_of(Path(what), how)[0], settings_of(read_protocol(protocol)[0] if protocol else None)
     if protocol:
         raise AnnotationError("bad_option", "--protocol is for a labels file; a study brings its own protocol")
     with no_labels_file(what), opening.reading(opening.opened()) as session:

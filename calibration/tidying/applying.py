@@ -35,7 +35,9 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
     long = unfolded(table, mapping)
     empty = long["label"].eq("") if mapping.spread else pd.Series(False, index=long.index)
     if empty.any():
-        told.append(f"{int(empty.sum()):,} empty cells of the wide table are no answers")
+        told.append(
+            f"{int(empty.sum()):,} empty cells of the wide table are no answers{_of_judges(long[empty], mapping)}"
+        )
         long = long[~empty].reset_index(drop=True)
     elif not mapping.spread and "rater_id" in mapping.columns:
         silent = long["label"].str.strip().eq("") & _together(long, mapping.columns["rater_id"]).str.strip().eq("")
@@ -50,6 +52,13 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
         out["cluster_id"] = out["item_id"]
     kept = (*verdicts.KNOWN_COLUMNS, *(("confidence",) if f"{BESIDE}confidence" in long else ()))
     return Tidied(out[[name for name in kept if name in out]], tuple(told), tuple(problems))
+
+
+def _of_judges(empty: pd.DataFrame, mapping: LabelMap) -> str:
+    """How many of the empty cells are each judge's, and what to write where it was asked; "" where none is."""
+    raters = empty["rater_id"].value_counts(sort=False) if "rater_id" in empty else pd.Series(dtype="int64")
+    judges = [f"{name} {count:,}" for name, count in raters.items() if mapping.kinds.get(str(name)) == "judge"]
+    return f"; judges' {', '.join(judges)}: where one was asked and gave none, write missing" if judges else ""
 
 
 def unfolded(table: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:

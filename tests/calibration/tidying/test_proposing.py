@@ -214,6 +214,15 @@ def test_an_empty_cell_of_a_wide_table_is_no_answer_and_counted() -> None:
     made = tidy(table, propose(table).mapping)
     assert len(made.labels) == 3
     assert "1 empty cells of the wide table are no answers" in made.told
+    table["gpt-4"] = ["", "A"]
+    (told,) = tidy(table, propose(table).mapping).told
+    assert told.endswith(
+        "2 empty cells of the wide table are no answers; judges' gpt-4 1: where one was asked and "
+        "gave none, write missing"
+    )
+    table["gpt-4"] = ["missing", "A"]
+    labels = tidy(table, propose(table).mapping).labels
+    assert labels[labels["rater_id"] == "gpt-4"]["status"].tolist() == ["missing", "ok"]
 
 
 columns = st.lists(st.lists(st.sampled_from("xyz"), min_size=5, max_size=5), min_size=1, max_size=4)

@@ -16,7 +16,7 @@ class JudgeFacts:
     name: str = ""
     model: str | None = None  # as asked for; without any path or host
     reported: tuple[str, ...] = ()  # as its provider named the model that replied
-    provider: str | None = None
+    provider: str | None = None  # "code" where no model was asked
     family: str | None = None
     own_family_systems: int | None = None  # systems under comparison by the maker of this judge
     template_version: str | None = None

@@ -12,6 +12,7 @@ from sqlalchemy import func, or_, orm, select
 
 from annotation.importing.labels.results_match import IMPORTED
 from annotation.judges.defining.judge_file import maker, own_family
+from annotation.judges.defining.own_files import CODE
 from annotation.judges.money.accounts import not_of_a_stress_test
 from annotation.judges.money.ledger import money_of
 from annotation.judges.reviewing.judge_standings import label_counts
@@ -82,6 +83,9 @@ def public_model(model: str) -> str:
 def _asked(config: JudgeConfig | None) -> dict[str, Any]:
     if config is None or config.model == IMPORTED:
         return {}
+    if config.model.partition(":")[0] in CODE:
+        own = {name: value for name, value in _shown(config.params).items() if name != "seed"}
+        return {"model": public_model(config.model), "provider": "code", "parameters": own or None}
     provider, named, _ = config.model.partition("/")
     return {
         "model": public_model(config.model),

@@ -73,6 +73,9 @@ def _words(judge: JudgeFacts, name: str) -> str:
 
 
 def _model_of(judge: JudgeFacts) -> Iterator[str]:
+    if judge.provider == "code":
+        yield worded("code and no model: {name}", name=judge.model)
+        return
     if judge.model:
         yield worded("model {model}", model=judge.model)
     others = [name for name in judge.reported if name != judge.model]
@@ -85,7 +88,7 @@ def _model_of(judge: JudgeFacts) -> Iterator[str]:
 def _settings_of(judge: JudgeFacts) -> Iterator[str]:
     if judge.parameters is None:
         return
-    if "temperature" not in judge.parameters:
+    if "temperature" not in judge.parameters and judge.provider != "code":
         yield worded("temperature: provider default")
     yield from (f"{name}: {value}" for name, value in sorted(judge.parameters.items()))
     refused = (name for name in judge.not_sent if name != "temperature")

@@ -149,6 +149,10 @@ def test_a_bare_table_is_told_of_by_what_it_shows_alone() -> None:
             "gpt-5_mini (model openai/gpt-5-mini, temperature: provider default",
         ),
         ({"judges": (replace(MINI, parameters={}),)}, "temperature: provider default"),
+        (
+            {"judges": (JudgeFacts(name="rule", model="baseline:longer", provider="code", calls=60, cost=0.0),)},
+            "rule (code and no model: baseline:longer, 60 calls",
+        ),
         ({"judges": (SMALL,)}, "No system under comparison is known to be by the maker of a judge."),
         ({"labels_before_plan": 1}, "showed a result; by then annotators had given 1 answer."),
         ({"margin_in_protocol": False}, "The protocol states no margin, so it is that of the software's defaults."),

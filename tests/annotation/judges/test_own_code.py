@@ -19,6 +19,7 @@ import pytest
 from sqlalchemy import Engine, select
 
 from annotation.errors import AnnotationError
+from annotation.facts.judge_facts import judge_facts
 from annotation.judges.asking import code_runner
 from annotation.judges.defining.judge_file import JudgeDefinition, read_judges
 from annotation.judges.planning.plan import plan_judges
@@ -132,6 +133,11 @@ def test_a_baseline_is_free_and_does_what_its_name_says(
     assert (summary.labels, summary.cost, summary.unknown_costs) == ({"ok": 18}, 0.0, 0)
     said = {"A" if (row["choice"] == "left") == (row["left"] == "A") else "B" for row in labels(sqlite)}
     assert said == verdict
+    with reading(sqlite) as session:
+        (facts,) = judge_facts(session, study_row(sqlite, study))
+    assert [facts.get(key) for key in ("model", "provider", "prompt_sha256", "parameters")] == [
+        f"baseline:{name}", "code", None, None
+    ]  # fmt: skip
 
 
 BAD = [

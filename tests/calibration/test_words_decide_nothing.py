@@ -15,7 +15,6 @@ from calibration.calibrate import calibrate
 from calibration.choosing.card import CardRow
 from calibration.choosing.choice import Choice
 from calibration.choosing.panel_sensitivity import PanelSensitivity
-from calibration.delegating.alone import Alone
 from calibration.estimates import Estimate
 from calibration.remarks import Kind, Reason, Remark
 from calibration.results import CalibrationReport, CalibrationSettings
@@ -27,7 +26,6 @@ from tests.calibration.studies import made_pairs, made_ratings
 
 FEW = CalibrationSettings(resamples=49)
 TEXTS: dict[type, tuple[str, ...]] = {  # records that hold a sentence, and where
-    Alone: ("reason",),
     CardRow: ("says", "limited"),
     Choice: ("headline", "sentence", "look"),
     PanelSensitivity: ("note",),
@@ -39,6 +37,7 @@ MAKERS = {  # functions that make one of reasons, facts and numbers, by where th
     "calibration.remarks.words_of": "x",
     "calibration.remarks.text_of": "x",
     "calibration.remarks.brief": "x",
+    "calibration.delegating.alone.told": "x",
     "exports.words.notes.brief": "x",
     "calibration.choosing.choice_words.sentences_of": ("x", "x"),
     "calibration.choosing.open_words.look_words": "x",

@@ -287,7 +287,8 @@ def test_an_address_narrows_the_disagreements_and_what_it_does_not_know_is_left_
 NAMES = re.findall(
     r"\w+",
     "A small study Eva mini huge clear deep Clear Deep atlas borealis cirrus alpha beta gamma tides bread noise Art History "
-    "Ada Ben admin evaluator here calipers litellm prolific mturk cloudresearch connect sona json jsonl csv toml zip pdf "
+    "Ada Ben admin evaluator here calipers invite small NAME litellm Prolific MTurk CloudResearch Connect Sona json jsonl "
+    "csv toml zip pdf "
     "html topics prompt title category language topic id system model response text presentation AB BA repeats run len "
     "folder wlc table deepresearchgym deepresearch bench reportbench dr eval race ar de en zh pairs design active for gap "
     "difference agreement both orders answer report calibration CALIPERS BACKUP FOLDER CSV JSON TOML PDF SVG PNG LaTeX "

@@ -43,6 +43,7 @@ def test_tab_goes_in_reading_order_and_the_focus_is_always_visible(opened: Calla
     for number, (width, height, theme) in enumerate(((1440, 757, "light"), (720, 378, "dark")), 2):
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        expect(page.locator(".calipers")).to_have_attribute("data-layout", "right" if width > 1280 else "single")
         page.keyboard.press("j")
         stops += tab_stops(page)
         order = ["skip", "header", "left", "right", "form", "submit"]

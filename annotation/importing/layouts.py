@@ -14,7 +14,7 @@ from annotation.importing.claims.probes_reportbench import read_reportbench_prob
 from annotation.importing.claims.probes_wlc import read_wlc_probes
 from annotation.importing.labels import results, results_labels
 from annotation.importing.labels.results_entries import reading_of, results_of
-from annotation.importing.published_labels import results_dr3_eval, results_race, results_reportbench, results_wlc
+from annotation.importing.published_labels import fact, results_dr3_eval, results_race, results_reportbench, results_wlc
 from annotation.importing.published_labels.results_deepresearchgym import read_deepresearchgym_results
 from annotation.importing.reports import dr3_eval, records, reportbench, table, wlc
 from annotation.importing.reports.deepresearch_bench import QUERIES, read_deepresearch_bench
@@ -66,6 +66,7 @@ PROBE_LAYOUTS = {
     ),
     "wlc": ProbeLayout(read_wlc_probes, "Wiki Live Challenge: statements of Wikipedia (facts) and of the agents"),
     "reportbench": ProbeLayout(read_reportbench_probes, "ReportBench: SYSTEM/ARXIV_ID/citations.csv, no_citations.csv"),
+    "fact": ProbeLayout(fact.read_fact_probes, fact.LOOKS_LIKE),
 }
 
 
@@ -92,6 +93,7 @@ RESULT_LAYOUTS = {
         results_dr3_eval.read_dr3_eval_results, "DR3-Eval: SYSTEM/TASK/eval_METRIC_YYYYMMDD_HHMMSS.json", ("answer",)
     ),
     "race": ResultLayout(results_race.read_race_results, "DeepResearch Bench: race/SYSTEM/raw_results.jsonl"),
+    "fact": ResultLayout(fact.read_fact_results, fact.LOOKS_LIKE),
     "reportbench": ResultLayout(
         results_reportbench.read_reportbench_results, "ReportBench: SYSTEM/ARXIV_ID/no_citations_web_verification.csv"
     ),

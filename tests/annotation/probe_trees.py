@@ -168,7 +168,7 @@ def wiki_probes(root: Path) -> Path:
             {"fact": "The line was opened in 1875 by a railroad.", "ref_idx": ["1", "2"], "url": [one, two]},
             {"fact": "Its closing came in 1958.", "ref_idx": "2", "url": two},
             {"fact": "Nothing is cited here.", "ref_idx": None, "url": None},
-            {"fact": "Cited by address.", "ref_idx": None, "url": one},
+            {"fact": "Cited by address.", "ref_idx": None, "url": [one, one]},
             {"fact": "Cited beyond the list.", "ref_idx": "1", "url": [one, "https://a.org/9"]},
             "Text alone [1].",
             {"statement": "Of an article without citations.", "ref_idx": None},
@@ -206,4 +206,33 @@ def survey_probes(root: Path) -> Path:
     put(root / "alpha/2009.12610/no_citations_web_verification.csv", table(votes))
     put(root / "alpha/2009.12610/no_citations.csv", table([{"ID": "9", "statement": "Unverified."}]))
     put(root / "alpha/2312.04861/no_citations.csv", table([{"statement": "Bread is baked."}]))
+    return root
+
+
+def fact_line(task: Any, cited: Mapping[str, Sequence[tuple[str, str]]], **more: Any) -> dict[str, Any]:
+    """A report of DeepResearch Bench's FACT: address -> its statements and verdicts; `more` stands under each address."""
+    return {
+        "id": task, "prompt": "p", "article": "…", "citations": [{"fact": "…", "ref_idx": 1, "url": "…"}],
+        "citations_deduped": {
+            url: {
+                "facts": [fact for fact, _ in said], "url_content": f"The page\n\n\n\nof {url}.", "article_id": task,
+                "validate_res": [{"idx": place, "result": verdict} for place, (_, verdict) in enumerate(said)][::-1],
+                "validate_error": None, **more,
+            }
+            for url, said in cited.items()
+        },
+    }  # fmt: skip
+
+
+def fact_probes(root: Path) -> Path:
+    """A report whose statements cite pages that were read, that no call judged, and that were not fetched; two others."""
+    rises, falls = ("It rises.", "supported"), ("It falls.", "unsupported")
+    first = fact_line("tides", {"https://a.org/1": [rises, falls], "https://a.org/2": [("It turns.", "unknown")]})
+    failed = fact_line("tides", {"https://a.org/3": [rises]}, validate_error="Expecting value", validate_res=[])
+    absent = fact_line(
+        "tides", {"https://a.org/4": [falls]}, url_content="scrape failed: 404", validate_error="no reference"
+    )
+    first["citations_deduped"] |= failed["citations_deduped"] | absent["citations_deduped"]
+    none = {"id": "bread", "citations": "extraction failed"}
+    put(root / "fact/alpha/validated.jsonl", json_lines([first, none]))
     return root

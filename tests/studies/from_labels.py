@@ -7,13 +7,16 @@ import re
 import statistics
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy import stats
+from sqlalchemy import select
 
+from db.connect import reading
+from db.tables import Assignment, Item, Report, Study, System
 from tests.studies import test_deepresearchgym as gym
 from tests.studies import test_dr3_eval, test_race, test_wlc
 from tests.studies.desk import Decide, Desk, Task
@@ -101,13 +104,17 @@ def difference_p(desk: Desk, _: Mapping[str, Decide]) -> float:
     raise AssertionError
 
 
-def variance(study: str, system: str, systems: Collection[str], best: Collection[str]) -> tuple[Worked, Worked]:
-    """η² and p of one system's scores by two kinds of topics, of which one holds its `best`: less all systems' mean."""
+def scored(study: str, systems: Collection[str]) -> Callable[[Desk], pd.DataFrame]:
+    return lambda desk: pd.DataFrame({one: by_topic(desk, study, one) for one in systems})
+
+
+def variance(table: Callable[[Desk], pd.DataFrame], system: str, best: Collection[str]) -> tuple[Worked, Worked]:
+    """η² and p of one system's scores by two kinds of topics, one of them `best`: less all systems' mean there."""
 
     def groups(desk: Desk) -> list[pd.Series[float]]:
-        scores = pd.DataFrame({one: by_topic(desk, study, one) for one in systems})
+        scores = table(desk)
         kinds = [scores[scores.index.isin(best) == is_best] for is_best in (True, False)]
-        return [kind[system] - kind.mean(axis=1).mean() for kind in kinds]
+        return [kind[system].dropna() - kind.mean(axis=1).mean() for kind in kinds]
 
     def eta(desk: Desk, _: Mapping[str, Decide]) -> float:
         every = pd.concat(split := groups(desk))
@@ -124,6 +131,67 @@ def alike(desk: Desk, study: str, judge: str = "") -> float:
     both = people.merge(other, on=["item_id", "criterion"])
     both = both if judge else both[both["rater_id_x"] < both["rater_id_y"]]
     return float((both["label_x"] == both["label_y"]).mean())
+
+
+def alpha(labels: pd.DataFrame) -> float:
+    """Krippendorff's α of numbers by its coincidence matrix: each unit's ordered pairs count 1 / (its labels - 1)."""
+    each = (unit.to_numpy(float) for _, unit in labels.groupby("unit")["label"])
+    units = [unit for unit in each if len(unit) > 1]
+    values, places = np.unique(np.concatenate(units), return_inverse=True)
+    seen = np.split(places, np.cumsum([len(unit) for unit in units])[:-1])
+    together = np.zeros((len(values), len(values)))
+    for unit in seen:
+        for one, other in permutations(unit, 2):
+            together[one, other] += 1 / (len(unit) - 1)
+    said, apart = together.sum(axis=0), np.subtract.outer(values, values) ** 2
+    return float(1 - (said.sum() - 1) * (together * apart).sum() / (np.outer(said, said) * apart).sum())
+
+
+def alpha_of(study: str, judge: str = "") -> Worked:
+    """Of all people; or of a judge's first run, beside the label of one person at a time."""
+
+    def worked(desk: Desk, _: Mapping[str, Decide]) -> float:
+        asked = ["item_id", "criterion"]
+        people = human(desk, study)
+        if not judge:
+            return alpha(people.assign(unit=people.groupby(asked).ngroup()))
+        both = people.merge(of(desk, study, judge).query("run == 1"), on=asked)
+        return alpha(pd.concat([pd.DataFrame({"unit": both.index, "label": both[f"label_{n}"]}) for n in "xy"]))
+
+    return worked
+
+
+def nearer(study: str, one: str, other: str) -> Worked:
+    """How much nearer to people's scores one judge's are, in ranges of these but for the outermost half percent."""
+
+    def worked(desk: Desk, _: Mapping[str, Decide]) -> float:
+        asked, people = ["item_id", "criterion"], human(desk, study)
+        usual = np.sort(people["label"].astype("float"))
+        ends = usual[int(0.005 * len(usual))], usual[-1 - int(0.005 * len(usual))]
+
+        def off(judge: str) -> float:
+            both = people.merge(of(desk, study, judge), on=asked)[["label_x", "label_y"]].astype("float").clip(*ends)
+            return float((both["label_x"] - both["label_y"]).abs().mean())
+
+        return (off(other) - off(one)) / float(ends[1] - ends[0])
+
+    return worked
+
+
+def sides(study: str, system: str) -> tuple[Worked, Worked]:
+    """How often a person gets that system's report on the left and on the right, which a plan keeps within one."""
+
+    def lefts(desk: Desk) -> list[int]:
+        drawn = select(System.key, Item.report_a_id == Report.id, Assignment.left)
+        drawn = drawn.select_from(Assignment).join(Item, Item.id == Assignment.item_id)
+        drawn = drawn.join(Report, Report.id.in_([Item.report_a_id, Item.report_b_id])).join(System)
+        drawn = drawn.join(Study, Study.id == Assignment.study_id).where(Study.name == study, System.key == system)
+        with reading(desk.engine) as session:
+            found = Counter(left == "BA"[is_a] for _, is_a, left in session.execute(drawn))
+        assert abs(found[True] - found[False]) <= 1
+        return [found[True], found[False]]
+
+    return lambda desk, _: lefts(desk)[0], lambda desk, _: lefts(desk)[1]
 
 
 def by_people(study: str) -> Worked:
@@ -193,13 +261,18 @@ def wikipedia_always(desk: Desk, _: Mapping[str, Decide]) -> float:
     return float(100 * ((labels["label"] == "A") == (labels["system_a"] == "wikipedia")).mean())
 
 
-def with_links(desk: Desk, _: Mapping[str, Decide]) -> float:
-    """Pearson's r of a topic's links with the share of criteria that its agents win by the careful judge."""
+def written(desk: Desk) -> pd.DataFrame:
+    """Topic by agent -> share of criteria that it wins against Wikipedia by the careful judge; nan where not compared."""
     labels = of(desk, "wlc", "careful")
     agents = (labels["label"] == "A") != (labels["system_a"] == "wikipedia")
     agent = labels["system_a"].where(labels["system_a"] != "wikipedia", labels["system_b"])
-    topics = agents.groupby([labels["cluster_id"], agent]).mean().unstack().mean(axis=1)
-    return float(stats.pearsonr(topics, [test_wlc.TOPICS.index(topic) ** 2 for topic in topics.index]).statistic)
+    return agents.groupby([labels["cluster_id"], agent]).mean().unstack()
+
+
+def with_links(desk: Desk, _: Mapping[str, Decide]) -> float:
+    """Pearson's r of a topic's links with what its agents win."""
+    ease = written(desk).mean(axis=1)
+    return float(stats.pearsonr(ease, [test_wlc.TOPICS.index(topic) ** 2 for topic in ease.index]).statistic)
 
 
 def lakes(desk: Desk, _: Mapping[str, Decide]) -> float:
@@ -327,3 +400,15 @@ def words(desk: Desk, _: Mapping[str, Decide]) -> float:
     ]
     texts = (re.sub(r"^# .*", f"# {row['prompt']}", row["article"]).replace("。", "") for row in rows)  # titled alike
     return float(sum(4 * 3 * len(re.sub(r"([\u4e00-\u9fff])", r" \1 ", text).split()) for text in texts))
+
+
+def cited_pages(desk: Desk, _: Mapping[str, Decide]) -> str:
+    """Of the publisher's own files: the different addresses of each statement, counted."""
+    files = [
+        json.loads(path.read_text(encoding="utf-8"))
+        for path in desk.folder.glob("wlc_real/data/*/test_data/*/json_data/*.json")
+    ]
+    pages = [page for file in files for page in file["query"]["pages"].values()]
+    urls = (one.get("url") or [] for page in pages for one in page["statements"])
+    urls = ([of] if isinstance(of, str) else of for of in urls)
+    return f"{sum(len({*map(str.strip, of)} - {''}) for of in urls):,} probes"

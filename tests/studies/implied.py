@@ -106,8 +106,8 @@ WLC: Mapping[int, tuple[Implied, ...]] = {
     30: (100 * alike(PERSON, QUICK), from_labels.wikipedia_always),
     31: (2 * alike(PERSON, PERSON) - 1,), 35: ("1.00 [–]", 1 / 3), 36: (alike(PERSON, CAREFUL),),
     37: from_labels.apart_by(lambda desk: from_labels.rates(desk, "facts", "consistent"), "atlas", "borealis"),
-    39: (from_labels.with_links,), 40: (1 - WINS["atlas"],),
-    42: ("273 answers on 6 items",), 43: ("3,861 rows of labels", "36 reports"), 44: ("0 of 4 names",),
+    38: from_labels.variance(from_labels.written, "atlas", test_wlc.TOPICS[1::2]), 39: (from_labels.with_links,), 40: (1 - WINS["atlas"],),
+    42: ("273 answers on 6 items",), 43: ("3,861 rows of labels", "36 reports", "20 as they were read"), 44: ("0 of 4 names",),
 }  # fmt: skip
 
 gym = test_deepresearchgym
@@ -119,7 +119,7 @@ GYM: Mapping[int, tuple[Implied, ...]] = {
     12: ("125 labels of 7 people on 1 criteria",), 13: ("1,008 labels ok",),
     14: ("672 probes (claim) on 42 topics, about 168 reports",),
     15: ("123 probes (key point) on 41 topics, about 164 reports",),
-    20: ("Neither ties nor “not applicable” were allowed",), 21: ("3: 41 items, 2: 1 items",),
+    19: from_labels.sides("preference", "atlas"), 20: ("Neither ties nor “not applicable” were allowed",), 21: ("3: 41 items, 2: 1 items",),
     22: ("125 of 126 slots are handed in",), 24: ("1,008 calls done", "1,008 labels ok"),
     25: tuple(2 * gym.agreement_planted(gym.NOISE[judge], "clarity") - 1 for judge in ("coarse", "fine")),
     26: ("ok 32 missing 1",), 29: from_labels.ledger("fine", (0.4, 1.6), 168), 31: (from_labels.two_by_two,),
@@ -129,7 +129,7 @@ GYM: Mapping[int, tuple[Implied, ...]] = {
     37: from_labels.apart_by(from_labels.clarity, "atlas", "atlas_custom"),
     40: (lambda desk, _: from_labels.won(desk, "preference", "atlas", "borealis"),),
     41: (lambda desk, _: float(from_labels.clarity(desk)[["atlas", "atlas_custom"]].corr("spearman").iloc[0, 1]),),
-    42: ("672 answers on 672 items",), 43: ("125 rows of labels", "168 reports"), 44: ("0 of 4 names",),
+    42: ("672 answers on 672 items",), 43: ("125 rows of labels", "168 reports", "84 as they were read"), 44: ("0 of 4 names",),
 }  # fmt: skip
 
 R_OF_JUDGE, ORDERED = test_dr3_eval.planted()
@@ -145,11 +145,12 @@ DR3: Mapping[int, tuple[Implied, ...]] = {
     21: ("4: 49 items, 3: 1 items",), 22: ("199 of 200 slots are handed in",), 23: (from_labels.apart("dr3", 15),),
     24: ("33", "11"), 25: ((0.0, 1.0),), 26: ("ok 31 missing 2",), 28: (100 * test_dr3_eval.OF_RUN / 5**0.5 * np.pi**0.5 / 2,),
     29: (from_labels.paid("dr3", "judge-a", 50),),
-    33: (R_OF_JUDGE, OF_TOTALS / (OF_TOTALS + test_dr3_eval.OF_EXPERT**2 / 5)), 34: (ORDERED,),
-    35: (from_labels.judges_orders,),
-    37: (from_labels.difference, from_labels.difference_p), 38: from_labels.variance("dr3", "claude", test_dr3_eval.SYSTEMS, BEST_TASKS),
+    31: (from_labels.alpha_of("dr3"),), 33: (R_OF_JUDGE, OF_TOTALS / (OF_TOTALS + test_dr3_eval.OF_EXPERT**2 / 5)), 34: (ORDERED,),
+    35: (from_labels.judges_orders,), 36: (from_labels.alpha_of("dr3", "judge-a"),),
+    37: (from_labels.difference, from_labels.difference_p),
+    38: from_labels.variance(from_labels.scored("dr3", test_dr3_eval.SYSTEMS), "claude", BEST_TASKS),
     41: (from_labels.conditions_together,), 42: ("36 answers on 33 items",),
-    43: ("1,995 rows of labels", "50 reports"),
+    43: ("1,995 rows of labels", "50 reports", "50 as they were read"),
     44: ("0 of 5 names",), 45: ("4 reports", 4 * 4 * (12 * 8 + 11)),  # four experts and reports, of sentences and a title in characters
 }  # fmt: skip
 
@@ -182,8 +183,8 @@ REPORTBENCH: Mapping[int, tuple[Implied, ...]] = {
     31: (from_labels.kappa(BY_VOTES, BY_VOTES),),
     36: (from_labels.kappa(BY_PRO, BY_PERSON),),
     37: from_labels.apart_by(from_labels.correct, "gemini-dr", "openai-dr"),
-    38: from_labels.variance("rb", "gemini-dr", test_reportbench.SYSTEMS, BEST_SURVEYS),
-    42: ("108 answers on 15 items",), 43: ("639 rows of labels", "20 reports"), 44: ("0 of 2 names",), 45: ("85",),
+    38: from_labels.variance(from_labels.scored("rb", test_reportbench.SYSTEMS), "gemini-dr", BEST_SURVEYS),
+    42: ("108 answers on 15 items",), 43: ("639 rows of labels", "20 reports", "0 as they were read"), 44: ("0 of 2 names",), 45: ("85",),
 }  # fmt: skip
 
 SOURCES = "\n## References\n\n[1] https://example.org/source\n"  # added to its reports
@@ -192,18 +193,25 @@ RACE: Mapping[int, tuple[Implied, ...]] = {
     3: ("8 topics, 5 systems (1 reference), 40 reports",), 5: ("32",), 6: ("1 with a byte order mark", "1 with Windows line ends"),
     7: (statistics.median(from_labels.cited(test_race.article(task, "gemini") + SOURCES) for task in test_race.TASKS),),
     8: ((20.0, 100.0),), 9: ("64 of 64 items",),
-    10: (from_labels.answers("overall"),), 13: ("960 labels of 3 people on 5 criteria",), 14: (from_labels.by_people("cited"),),
+    10: (from_labels.answers("overall"),), 13: ("960 labels of 3 people on 5 criteria",), 14: (lambda desk, _: from_labels.alike(desk, "cited", "gemini-2.5-flash"), from_labels.by_people("cited")),
     16: (from_labels.by_people("listed"),), 17: tuple(test_race.weights(task)["insight_2"] for task in (1, 2)),
     19: ("12", "12"), 21: ("3: 64 items",), 22: ("96 of 96 slots are handed in",),
-    24: ("32 calls done", "320 labels ok"), 26: ("ok 68 missing 4",), 27: (10 * test_race.LEAD,),
+    24: ("32 calls done", "320 labels ok"), 25: (from_labels.nearer("race", "as-published", "turned"),), 26: ("ok 68 missing 4",), 27: (10 * test_race.LEAD,),
     28: (from_labels.changes,), 29: (from_labels.paid("race", "as-published", 32), from_labels.paid("race", "both-orders", 32)),
-    32: ("48",),
+    31: (from_labels.alpha_of("race"),), 32: ("48",),
     33: (lambda desk, _: from_labels.columns(desk)[1],),
     34: (100 * test_race.planted_order(), from_labels.order_among_people),
     35: (from_labels.order_with_people("both-orders"), from_labels.order_with_people("turned")),
     36: (lambda desk, _: statistics.mean(from_labels.columns(desk)),),
     40: (lambda desk, _: from_labels.won(desk, "overall", "gemini", "grok"),),
-    42: ("72 answers on 18 items",), 43: ("3,840 rows of labels", "40 reports"), 44: ("0 of 4 names",), 45: (from_labels.words,),
+    42: ("72 answers on 18 items",), 43: ("3,840 rows of labels", "40 reports", "40 as they were read"), 44: ("0 of 4 names",), 45: (from_labels.words,),
 }  # fmt: skip
 
-IMPLIED = {"wlc": WLC, "deepresearchgym": GYM, "dr3_eval": DR3, "reportbench": REPORTBENCH, "race": RACE}
+IMPLIED = {
+    "wlc": WLC,
+    "deepresearchgym": GYM,
+    "dr3_eval": DR3,
+    "reportbench": REPORTBENCH,
+    "race": RACE,
+    "wlc_real": {14: (from_labels.cited_pages, None, None)},
+}

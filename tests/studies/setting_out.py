@@ -11,9 +11,10 @@ import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 
+from annotation.importing.published_labels.fact import VERDICTS
 from annotation.protocol import read_protocol
 from app.reproducing.recipes import FOLDER
-from tests.annotation.layout_trees import json_lines, put
+from tests.annotation.probe_trees import fact_line, json_lines, put
 from tests.studies import own_trees, test_deepresearchgym, test_dr3_eval, test_race, test_reportbench, test_wlc
 from tests.studies.desk import Decide, Task
 from tests.studies.implied import BEST_SURVEYS, BEST_TASKS, CONDITIONS, SOURCES
@@ -197,12 +198,12 @@ def race(folder: Path, base: str) -> dict[str, Decide]:
     other_ends = marked.with_name("beta.jsonl")
     other_ends.write_bytes(other_ends.read_bytes().replace(b"\n", b"\r\n"))
     put(folder / "race_shares.toml", (FOLDER / "protocols/race_shares.toml").read_text(encoding="utf-8"))
-    claims = "".join(
-        f"{task},{s},c1,It fills with sediment.,A page on silt.\n"
-        for task in test_race.TASKS
-        for s in test_race.SYSTEMS
-    )
-    put(folder / "claims.csv", f"topic,system,probe_id,text,context\n{claims}")
+    said, text = reader_of("wlc_citation"), "It fills with sediment."
+    found = {label: verdict for verdict, label in VERDICTS.items()} | {"conflict": "unsupported"}  # FACT knows three
+    for system in test_race.SYSTEMS:
+        answers = [found[said(Task("", str(task), (system,), "", text, ""))] for task in test_race.TASKS]
+        lines = (fact_line(n, {"https://a.org": [(text, answers[n - 1])]}) for n in test_race.TASKS)
+        put(folder / f"bench/results/fact/{system}/validated.jsonl", json_lines(lines))
     wanted = "".join(f"{task},r{n},Requirement {n} of it.\n" for task in test_race.TASKS for n in (1, 2))
     put(folder / "requirements.csv", f"topic,probe_id,text\n{wanted}")
     put(folder / "judges.toml", test_race.JUDGES.format(base=base, sd=test_race.OF_JUDGE, lead=test_race.LEAD))

@@ -7,6 +7,7 @@ A walk is a file in `walks/`, of lines:
     @unreasoned STUDY       one of them hands in a page without reasons
     @read FILE              a file that the last command wrote
     @labels FILE STUDY      the labels in an exported file, counted; all of the study's are there
+    @texts FOLDER STUDY     an exported folder, opened: the study's labels, and the text that each of them was given on
     @hashes STUDY           the texts that people and judges read, by hash
     @tied STUDY             as @people, after a tie was refused; how many find that a criterion does not apply
     @names FILE STUDY       the names of its systems, looked for in a file
@@ -22,6 +23,7 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 import pandas as pd
@@ -104,9 +106,7 @@ def _labels(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
     rows = pd.read_csv(desk.folder / file, dtype="str", keep_default_na=False)
     stored = desk.verdicts(study)
     each = ["item_id", "criterion", "rater_kind", "label"]
-    assert Counter(rows[each].itertuples(index=False, name=None)) == Counter(
-        stored[each].fillna("").astype("str").itertuples(index=False, name=None)
-    ), f"{file} is not what {study} holds"
+    _same(rows[each], stored[each], file)
     human = rows[rows["rater_kind"] == "human"]
     counts = {name: human[name].value_counts().sort_index() for name in ("label", "presentation")}
     readers = human.groupby("item_id")["rater_id"].nunique().value_counts()
@@ -121,6 +121,13 @@ def _labels(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
             "read by " + ", ".join(f"{n}: {items} items" for n, items in readers.sort_index(ascending=False).items()),
         ]
     )
+
+
+def _same(exported: pd.DataFrame, stored: pd.DataFrame, file: str) -> None:
+    one, other = (
+        Counter(held.fillna("").astype("str").itertuples(index=False, name=None)) for held in (exported, stored)
+    )
+    assert one == other, f"{file} is not what the study holds"
 
 
 def _tied(desk: Desk, words: list[str], decide: Mapping[str, Decide]) -> str:
@@ -147,6 +154,20 @@ def _hashes(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
     return f"{sum(texts['human'] == texts['judge'] for texts in both)} of {len(both)} items"
 
 
+def _texts(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
+    folder, study = words
+    rows, reports = (
+        pd.read_json(desk.folder / folder / name, lines=True, dtype=False, convert_dates=False)
+        for name in ("labels.jsonl", "reports.jsonl")
+    )
+    each = ["item_id", "criterion", "rater_kind", "label"]
+    _same(rows[each], desk.verdicts(study)[each], folder)
+    texts = {sha256(text.encode()).hexdigest() for text in reports["text"]}
+    read = {*rows["left_sha256"], *rows["right_sha256"].dropna()} - {sha256(b"").hexdigest()}
+    assert read <= texts, "a text that was read is not in the export"
+    return f"{len(rows):,} rows of labels, {len(texts)} reports, {len(read)} as they were read"
+
+
 def _names(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
     file, study = words
     with reading(desk.engine) as session:
@@ -161,5 +182,6 @@ def _names(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
 
 
 LOOKS: dict[str, Callable[[Desk, list[str], Mapping[str, Decide]], str]] = {
-    "@people": _people, "@unreasoned": _unreasoned, "@read": _read, "@tied": _tied, "@labels": _labels, "@hashes": _hashes, "@names": _names,
+    "@people": _people, "@unreasoned": _unreasoned, "@read": _read, "@tied": _tied, "@labels": _labels, "@hashes": _hashes,
+    "@texts": _texts, "@names": _names,
 }  # fmt: skip

@@ -184,7 +184,8 @@ def _fetched(kept: Any) -> str:
 def _cited(entry: Any, text: str, listed: Mapping[str, str]) -> dict[str, str]:
     """Mark -> address of what a statement cites: the numbers of `ref_idx`, then the addresses of `url` beyond them.
 
-    A statement that is text alone cites by the marks in it. An address without a number is `u1`, `u2` …
+    A statement that is text alone cites by the marks in it. An address without a number is `u1`, `u2` …, the first time
+    that it is there.
     """
     if not isinstance(entry, dict):
         return {number: listed.get(number, "") for number in MARK.findall(text)}
@@ -193,8 +194,8 @@ def _cited(entry: Any, text: str, listed: Mapping[str, str]) -> dict[str, str]:
     together = dict(zip(numbers, addresses, strict=True)) if len(numbers) == len(addresses) else {}
     cited = {number: listed.get(number) or together.get(number, "") for number in numbers}
     known = {*cited.values()}
-    beyond = {f"u{place}": url for place, url in enumerate(addresses, start=1) if url not in known}
-    return cited | beyond
+    beyond = {url: f"u{addresses.index(url) + 1}" for url in addresses if url not in known}
+    return cited | {mark: url for url, mark in beyond.items()}
 
 
 def _several(value: Any) -> list[str]:

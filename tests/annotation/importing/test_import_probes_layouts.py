@@ -19,6 +19,7 @@ from tests.annotation.layout_trees import put
 from tests.annotation.probe_trees import (
     asking,
     bring_probes,
+    fact_probes,
     gym_probes,
     items_of,
     read_probes,
@@ -27,6 +28,7 @@ from tests.annotation.probe_trees import (
     task_probes,
     wiki_probes,
 )
+from tests.annotation.result_trees import bring_results, verdicts
 from tests.small_study import PROBES
 
 pytestmark = pytest.mark.databases("sqlite")  # but where a test says otherwise
@@ -34,7 +36,13 @@ pytestmark = pytest.mark.databases("sqlite")  # but where a test says otherwise
 CLAIMS = asking("claim", "sources")
 STATEMENTS = asking("statement", "sources")
 NOT_CITED = STATEMENTS.replace('    {id = "source_unavailable", text = "The source did not load", weight = 0.0},\n', "")
-TREES = {"deepresearchgym": gym_probes, "dr3_eval": task_probes, "wlc": wiki_probes, "reportbench": survey_probes}
+TREES = {
+    "deepresearchgym": gym_probes,
+    "dr3_eval": task_probes,
+    "wlc": wiki_probes,
+    "reportbench": survey_probes,
+    "fact": fact_probes,
+}
 LINE = "Fall_River_New_Bedford_Line"
 
 
@@ -231,6 +239,7 @@ def test_statements_without_a_citation_are_those_that_were_voted_on(engine: Engi
         ("wlc", "fact", "no facts found"),
         ("wlc", "statement", "no statements of agents found"),
         ("reportbench", "statement", "no file citations.csv found"),
+        ("fact", "claim", "holds no claim, which the protocol asks about, but statement (fact/SYSTEM/validated.jsonl)"),
     ],
 )
 def test_a_layout_refuses_what_it_does_not_hold(tmp_path: Path, layout: str, kind: str, says: str) -> None:
@@ -254,6 +263,9 @@ DAMAGES = [
     ("statement", "reportbench", "alpha/2009.12610/citations.csv", "ID,url\nab1,x\n", "alpha/2009.12610/citations.csv:1: no column 'statement'"),
     ("statement", "reportbench", "alpha/2009.12610/citations.csv", "ID,statement\n,x\nab1,\n", "alpha/2009.12610/citations.csv:2: no ID"),
     ("statement", "reportbench", "alpha/none/citations.csv", "ID,statement\nab1,x\n", "one arXiv id is needed in the path (found: none)"),
+    ("statement", "fact", "fact/beta/validated.jsonl", '{"citations_deduped": {}}', "fact/beta/validated.jsonl:1: no 'id'"),
+    ("statement", "fact", "fact/beta/validated.jsonl", '{"id": 1, "citations_deduped": {"u": {}}}', "no table 'citations_deduped' of addresses with 'facts'"),
+    ("statement", "fact", "fact/beta/validated.jsonl", '{"id": 1, "citations_deduped": {"u": {"facts": [null]}}}', "a fact of u is not text"),
 ]  # fmt: skip
 
 
@@ -279,6 +291,7 @@ def test_a_damaged_file_is_named_and_the_rest_is_still_read(
         ("dr3_checklist", "dr3_eval", 2),
         ("rb_cited", "reportbench", 3),
         ("rb_noncited", "reportbench", 3),
+        ("wlc_citation", "fact", 5),
     ],
 )
 def test_each_shipped_protocol_of_probes_reads_its_own_tree(
@@ -288,6 +301,29 @@ def test_each_shipped_protocol_of_probes_reads_its_own_tree(
     parsed = read_probes(root, layout, read_protocol(name)[1], sources=root / "pages")
     assert parsed.problems == ()
     assert len(parsed.probes) == probes
+
+
+def test_statements_of_fact_come_with_their_page_and_their_judges_verdicts_with_their_failures(
+    engine: Engine, tmp_path: Path
+) -> None:
+    study = study_of(engine, tmp_path / "x", read_protocol("wlc_citation")[1])
+    report = bring_probes(engine, study, fact_probes(tmp_path), "fact")
+    found = {key: (item.probe, item.context) for (_, _, key), item in items_of(engine, study).items()}
+    page = "The page\n\n\n\nof https://a.org/"
+    assert found == {
+        "1-1": ("It rises.", f"{page}1."), "1-2": ("It falls.", f"{page}1."), "2-1": ("It turns.", f"{page}2."),
+        "3-1": ("It rises.", f"{page}3."), "4-1": ("It falls.", None),
+    }  # fmt: skip
+    assert report.notes == ("cited pages not fetched 1 (https://a.org/4)",)
+    bring_results(engine, study, tmp_path, "fact", judge="gemini")
+    said = verdicts(engine, study).sort_values("item_id")[["label", "status"]].fillna("").to_numpy().tolist()
+    assert said == [
+        ["support", "ok"],
+        ["not_support", "ok"],
+        ["source_unavailable", "ok"],
+        ["", "invalid"],
+        ["", "missing"],
+    ]
 
 
 def test_results_without_a_folder_of_their_system_need_it_named(tmp_path: Path) -> None:

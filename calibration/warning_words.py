@@ -14,8 +14,9 @@ SENTENCES: Mapping[str, Clause] = {
         "there, and of these wordings it alone was asked about the others: say how many were tried"
     ),
     "baseline_not_beaten": [
-        "agreement {agreement:.3f} is not shown to be above {bound:.3f}, which the best constant answer (for every "
-        "criterion and every two systems its own, where there are labels enough) reaches",
+        ("agreement by distance {near:.3f}", "agreement {agreement:.3f}"),
+        " is not shown to be above {bound:.3f}, which the best constant answer (for every criterion and every two "
+        "systems its own, where there are labels enough) reaches",
         " (one-sided p = {p:.2g} over all judges tried)",
         (
             ": at this look, of {clusters} clusters, no p of its test would be small enough",

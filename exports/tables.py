@@ -92,7 +92,7 @@ def agreement_table(report: CalibrationReport) -> Table:
     costs = {rater: per_thousand(pooled, rater) for rater, _ in rows}
     columns = [
         Column("rater", "Rater"),
-        *(Column(name, _title(report, name, statistic.title), statistic.symbol) for name, statistic in shown.items()),
+        *(Column(name, titled(report, name, statistic.title), statistic.symbol) for name, statistic in shown.items()),
     ]
     columns += [Column("n", "n"), Column("clusters", "Clusters", "C")]
     if any(costs.values()):
@@ -111,8 +111,9 @@ def agreement_table(report: CalibrationReport) -> Table:
     return noted_table("agreement", "Agreement of judges with annotators", columns, cells, reading, report)
 
 
-def _title(report: CalibrationReport, name: str, title: str) -> str:
-    return agreement_title(report, title) if name.startswith(AGREEMENT) else title
+def titled(report: CalibrationReport, name: str, title: str, *, asked: bool | None = False) -> str:
+    """The head of a statistic's column or panel; agreement says by which rule."""
+    return agreement_title(report, asked=asked) if name.startswith(AGREEMENT) else title
 
 
 def asked_for_agreement() -> tuple[str, ...]:

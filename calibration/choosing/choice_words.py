@@ -134,7 +134,8 @@ def short_sentence(choice: Choice) -> str:
     if one is None or (one.claim is None and one.floor is None):
         return worded("No judge could be compared with the annotators.")
     share, interval = open_words.percent(one.agreement.value), number_words.interval_words(one, word)
-    seen = worded("agreement {share} %, {interval}", share=share, interval=interval)
+    said = "agreement by distance {share} %, {interval}" if one.is_by_distance else "agreement {share} %, {interval}"
+    seen = worded(said, share=share, interval=interval)
     many, tried = len(choice.candidates) > 1, _all_tried(choice.candidates)
     enough, falls, limit = number_words.enough(plan)
     if choice.status == "chosen":

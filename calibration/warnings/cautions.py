@@ -277,17 +277,17 @@ def constant_answers(judge: Answers, estimates: Sequence[Estimate], choice: Choi
         and estimate.criterion == estimate.category == "all"
     }
     candidates = choice.candidates if choice else ()
-    found = next((candidate.constant for candidate in candidates if candidate.judge == judge.rater), None)
-    if found is not None and not math.isnan(found.value):
-        yield from _no_better_than_constant(found)
+    found = next((candidate for candidate in candidates if candidate.judge == judge.rater), None)
+    if found is not None and not math.isnan(found.constant.value):
+        yield from _no_better_than_constant(found.constant, found.is_by_distance)
     pooled, within = own.get("cohen_kappa"), own.get("stratified_kappa")
     if pooled and within and abs(pooled.value - within.value) > 0.1:
         yield ReportWarning("pooled_criteria", {"pooled": pooled.value, "within": within.value}, judge.rater)
 
 
-def _no_better_than_constant(found: Above) -> Iterator[ReportWarning]:
+def _no_better_than_constant(found: Above, near: bool) -> Iterator[ReportWarning]:
     if found.outcome != "above" and not (found.note and found.value > found.bound):  # too few say nothing either way
-        facts = {"agreement": found.value, "bound": found.bound, "p": found.p_adjusted}
+        facts = {"near" if near else "agreement": found.value, "bound": found.bound, "p": found.p_adjusted}
         at_this_look = {} if found.can_be_shown else {"clusters": found.clusters}
         yield ReportWarning("baseline_not_beaten", facts | at_this_look, found.judge)
     if found.bound >= 0.9:

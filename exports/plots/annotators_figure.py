@@ -38,7 +38,7 @@ def annotators_figure(report: CalibrationReport, width: float = theme.FULL_PAGE)
     for name, statistic in statistics.items():
         everyone = estimates.get((tables.PEOPLE, name)) if len(people) > 2 else None
         column = (*(estimates.get((row, name)) for row in rows), *([everyone] if len(people) > 2 else []))
-        panels.append(forest.Panel(statistic.title, column, everyone))
+        panels.append(forest.Panel(tables.titled(report, name, statistic.title, asked=None), column, everyone))
     said = [*rows, tables.AMONG] if len(people) > 2 else [" and ".join(sorted(people))]
     with theme.themed():
         canvas = forest.draw_rows(said, panels, width)

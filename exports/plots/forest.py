@@ -25,7 +25,7 @@ from exports.figures import (
 )
 from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, OKABE_ITO, PAPER, lettered, themed
 from exports.sheets.passing import WHOLE, system_of
-from exports.tables import AMONG, PEOPLE
+from exports.tables import AMONG, PEOPLE, titled
 from exports.words.notes import label_agreement_in_caption
 from plain.wording import worded
 
@@ -67,7 +67,7 @@ def forest(report: CalibrationReport, width: float = FULL_PAGE, onto: Onto = own
     for name, statistic in statistics.items():
         people = estimates.get((PEOPLE, "others", name))
         column = (*(estimates.get((judge, PEOPLE, name)) for judge in judges), people)
-        panels.append(Panel(statistic.title, column, people))
+        panels.append(Panel(titled(report, name, statistic.title), column, people))
     has_people = any(panel.people for panel in panels)
     names = [*judges, AMONG] if has_people else judges
     drawn = tuple(estimate for panel in panels for estimate in panel.column if estimate is not None)

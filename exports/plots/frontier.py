@@ -15,7 +15,7 @@ from exports.figures import WIDE, Figure, Onto, own_canvas
 from exports.plots.names import Box, Point, places, told_apart, width_of
 from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, lettered, themed
 from exports.tables import PEOPLE
-from exports.words.notes import label_agreement_in_caption
+from exports.words.notes import BY_RULE, label_agreement_in_caption
 from plain.wording import worded
 
 if TYPE_CHECKING:
@@ -72,11 +72,11 @@ def frontier(report: CalibrationReport, width: float = FULL_PAGE, onto: Onto = o
     ]
     if choice is None or not any(candidate.cost_per_item > 0 for candidate in tried):
         return None
-    ceiling = _ceiling(report)
+    ceiling, title = _ceiling(report), BY_RULE.get(choice.plan.ties, "Agreement with the annotators")
     with themed():
         least = CROWD[width < WIDE] * len(tried)
         heights = [height for height in HEIGHTS if height >= least] or HEIGHTS[-1:]
-        drawings = (_draw(tried, choice.judge, ceiling, width, height, onto) for height in heights)
+        drawings = (_draw(title, tried, choice.judge, ceiling, width, height, onto) for height in heights)
         canvas = next((drawing for drawing in drawings if drawing is not None), None)
     if canvas is None:
         return None  # more names than a page has room for
@@ -139,8 +139,9 @@ def _plan(tried: Sequence[Candidate], ceiling: Estimate | None, width: float, he
 
 
 def _draw(
-    tried: Sequence[Candidate], chosen: str | None, ceiling: Estimate | None, width: float, height: float, onto: Onto
-) -> Canvas | None:
+    title: str, tried: Sequence[Candidate], chosen: str | None, ceiling: Estimate | None, width: float, height: float,
+    onto: Onto,
+) -> Canvas | None:  # fmt: skip
     """None where the names do not fit this height."""
     beside = PEOPLE_BESIDE if ceiling and width > WIDE else 0.0  # inches
     plan = _plan(tried, ceiling, width - beside, height)
@@ -148,7 +149,7 @@ def _draw(
     axes = canvas.add_axes((LEFT / width, BELOW / height, plan.wide / width, plan.tall / height))
     axes.set_xlim(0, plan.wide)
     axes.set_ylim(0, plan.tall)
-    axes.set_title(lettered("Agreement with the annotators"), loc="left", pad=8, color=INK, x=-0.28 / plan.wide)
+    axes.set_title(lettered(title), loc="left", pad=8, color=INK, x=-0.28 / plan.wide)
     taken = [*_scales(axes, plan), *_people(axes, plan, ceiling, beside > 0), *_line(axes, plan, tried)]
     drawn = sorted(tried, key=lambda one: (one.judge != chosen, not one.on_frontier, one.judge))
     points = [(plan.x(candidate), plan.y(candidate.agreement.value)) for candidate in drawn]

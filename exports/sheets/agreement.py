@@ -22,7 +22,7 @@ def criteria_table(report: CalibrationReport) -> Table | None:
         return None
     headline, leads, last = HEADLINE[report.settings.ties], statistic_of(AGREEMENT), statistic_of(BASELINES[0])
     columns = [Column("criterion", "Criterion"), Column("rater", "Rater")]
-    columns.append(Column(agreement_key(report), agreement_title(report, leads.title), leads.symbol))
+    columns.append(Column(agreement_key(report), agreement_title(report), leads.symbol))
     known = {name for _, _, estimates in rows for name in estimates}
     wanted = beside_agreement("table criteria", report.labels.criteria.values(), known)
     columns += [Column(name, statistic.title, statistic.symbol) for name, statistic in wanted.items()]
@@ -170,7 +170,10 @@ def annotators_table(report: CalibrationReport) -> Table | None:
     headline, leads = HEADLINE[report.settings.ties], statistic_of(AGREEMENT)
     known = {name for _, estimates in rows for name in estimates}
     shown = beside_agreement("table annotators", report.labels.criteria.values(), known)
-    columns = [Column("raters", "Raters"), Column(agreement_key(report), leads.title, leads.symbol)]
+    columns = [
+        Column("raters", "Raters"),
+        Column(agreement_key(report), agreement_title(report, asked=None), leads.symbol),
+    ]
     columns += [Column(name, metric.title, metric.symbol) for name, metric in shown.items()]
     columns += [Column("n", "n"), Column("clusters", "Clusters", "C")]
     cells: list[tuple[Cell, ...]] = []

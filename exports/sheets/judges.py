@@ -49,10 +49,15 @@ def judges_table(report: CalibrationReport) -> Table | None:
         for estimate in report.estimates
         if estimate.criterion == estimate.category == "all"
     }
+    near = choice.plan.ties in BY_DISTANCE
     columns = [
         Column("judge", "Judge"),
-        Column(agreement_key(report, choice.plan.ties), agreement_title(report, "Agreement", asked=True), "PA"),
-        Column("baseline", "Best constant answer", "base"),
+        Column(agreement_key(report, choice.plan.ties), agreement_title(report, asked=True), "AD" if near else "PA"),
+        Column(
+            f"baseline{'_by_distance' * near}",
+            "Best constant answer" + ", by distance" * near,
+            "base-d" if near else "base",
+        ),
         Column("gap", "Gap to a left-out annotator", "gap"),
         Column("p_adjusted", "p (adjusted)", "p"),
         Column("valid_share", "Valid answers", "valid"),

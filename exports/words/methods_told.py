@@ -19,7 +19,7 @@ from exports.tables import BASELINES, PEOPLE
 from exports.words import methods_numbers as numbers
 from exports.words.grammar import amount, between, listed, opening, percent, points, verb
 from exports.words.judges_asked import described, in_common, own_family
-from exports.words.notes import usable_differ
+from exports.words.notes import nearness, usable_differ
 from exports.words.sentences import alone_words, compared, judges_alone
 from exports.words.sentences import opening as opening_of
 from plain.counting import counted
@@ -170,7 +170,7 @@ def _candidates(report: CalibrationReport) -> list[str]:
 
 
 def _agreement(report: CalibrationReport) -> dict[str, Any]:
-    main = numbers.headline(report)
+    main, ceiling = numbers.headline(report), numbers.ceiling(report)
     people, judges = numbers.of_people(report, main), numbers.of_judges(report, main)
     pooled = any(estimate.criterion == "all" for estimate in report.estimates if estimate.statistic == main)
     is_compared = compared(report)
@@ -184,7 +184,8 @@ def _agreement(report: CalibrationReport) -> dict[str, Any]:
         "baseline": _baseline(report),
         "main_of_people": people,
         "people_beside": numbers.beside(report) if people else [],
-        "ceiling": numbers.ceiling(report),
+        "ceiling": ceiling,
+        "nearness": nearness(ceiling.statistic.rpartition("_")[2]) if ceiling else "",
         "passing": passing(report),
         "nothing_compared": "" if is_compared else judges_alone(report) or worded(NOTHING_COMPARED),
         "not_pooled": bool(main) and not pooled,

@@ -4,9 +4,10 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from calibration.agreement.catalogue import HEADLINE
+from calibration.agreement.catalogue import AGREEMENT
 from calibration.remarks import brief
 from calibration.results import CalibrationReport, Estimate
+from calibration.study.left_out import SUFFIX
 from exports.cells import Cell
 from plain.wording import worded
 
@@ -32,15 +33,21 @@ NEAR = {
     "quadratic": "how near scores are, on average 1 − (a − b)² / range² of the scale (quadratic distance)",
     "weighted": "how near scores are by the weights of the settings, on average",
 }
+BY_RULE = {
+    "linear": "Agreement by distance",
+    "quadratic": "Agreement by squared distance",
+    "weighted": "Agreement by weights",
+}
 MANY_PLACES = 3
 
 
 def agreement_key(report: CalibrationReport, rule: str = "") -> str:
-    """Label agreement as estimates and columns of data call it, under a `rule` for ties: the report's own, if none.
+    """Agreement as estimates and columns of data call it, under the `rule` of a choice, for ties or of distance.
 
-    Labels that are no choice between two reports know no tie, and no rule.
+    Without one: label agreement under the report's rule for ties; other labels than pairs know no tie, and no rule.
     """
-    return HEADLINE[rule or report.settings.ties] if knows_ties(report) else "percent_agreement"
+    own = report.settings.ties if knows_ties(report) else "three_class"
+    return f"{AGREEMENT}{SUFFIX[rule or own]}"
 
 
 def label_agreement(report: CalibrationReport, rule: str = "", *, asked: bool | None = False) -> str:
@@ -75,9 +82,14 @@ def label_agreement_in_caption(report: CalibrationReport, *, asked: bool | None 
     return worded("; agreement is label agreement ({said}{over})", said=said, over=over)
 
 
+def nearness(rule: str) -> str:
+    """What agreement of scores by distance is, under the rule of a choice or ceiling; "" under a rule for ties."""
+    return worded(NEAR.get(rule, ""))
+
+
 def _nearness(report: CalibrationReport) -> str:
     """What the choice, its card and its comparisons call agreement of scores by distance; "" of other labels."""
-    return NEAR.get(report.choice.plan.ties, "") if report.choice else ""
+    return nearness(report.choice.plan.ties) if report.choice else ""
 
 
 def unweighted(report: CalibrationReport, columns: Iterable[str]) -> Iterator[str]:
@@ -92,9 +104,17 @@ def usable_differ(report: CalibrationReport) -> bool:
     return choice is not None and choice.plan.missing_as_wrong and any(one.valid_share < 1 for one in choice.candidates)
 
 
-def agreement_title(report: CalibrationReport, title: str, *, asked: bool = False) -> str:
-    """The head of a column of agreement, which says over which answers where two would differ."""
-    return f"{title}, {'all asked' if asked else 'usable answers'}" if usable_differ(report) else title
+def agreement_title(report: CalibrationReport, *, asked: bool | None = False) -> str:
+    """The head of a column of agreement: of scores it says the rule, and over which answers where two would differ.
+
+    `asked`: as in `label_agreement`.
+    """
+    rule = report.choice.plan.ties if asked and report.choice else ""
+    of_scores = {*report.labels.criteria.values()} == {"rating"}
+    title = worded(BY_RULE.get(rule, "Equal scores" if of_scores else "Agreement"))
+    if asked is None or not usable_differ(report):
+        return title
+    return worded("{title}, all asked" if asked else "{title}, usable answers", title=title)
 
 
 def _over(asked: bool) -> str:

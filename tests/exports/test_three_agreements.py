@@ -15,6 +15,7 @@ from calibration.arithmetic.correlation import rank_agreement_across_items, rank
 from calibration.arithmetic.metrics import percent_agreement
 from calibration.calibrate import calibrate
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
+from calibration.study.distance import is_by_distance
 from exports.pack import FIGURES, tables_of
 from exports.plots.forest import forest
 from exports.presets import preset_table
@@ -116,6 +117,28 @@ def test_columns_of_data_carry_the_name_that_holds_the_rule(ties: str) -> None:
     for table in tables_of(report, made_pairs()):
         if table.name in ("agreement", "criteria", "annotators", "judges"):
             assert f"percent_agreement{statistic}" in {column.key for column in table.columns}, table.name
+
+
+def test_on_scores_no_two_columns_or_panels_of_one_name_hold_different_rules() -> None:
+    report = calibrate(made_ratings(), settings())
+    held: dict[str, set[bool]] = {}
+    for table in tables_of(report, made_ratings()):
+        for row in table.rows:
+            for column, cell in zip(table.columns, row, strict=True):
+                if family_of(cell) == "percent_agreement" or column.key.startswith(("percent_agreement", "baseline")):
+                    near = is_by_distance(cell.statistic) if isinstance(cell, Estimate) else table.name == "judges"
+                    for name in (column.key, column.title, column.symbol):
+                        held.setdefault(name, set()).add(near)
+    assert {name for name, rules in held.items() if rules == {True}} == {
+        "percent_agreement_linear", "Agreement by distance", "baseline_by_distance",
+        "Best constant answer, by distance", "AD", "base-d",
+    }  # fmt: skip
+    assert {"percent_agreement", "Equal scores", "baseline"} <= held.keys()
+    assert all(len(rules) == 1 for rules in held.values()), held
+    words = methods_paragraph(report, None).markdown
+    ceiling = words[words.index("The ceiling") :].partition(" is .")[0]
+    assert "linear distance" in ceiling
+    assert "not in equal scores" in ceiling
 
 
 @pytest.mark.parametrize("ties", TIE_RULES)

@@ -40,7 +40,7 @@ BESIDE = 6.0  # inches of the figure, which shares the screen with the sentence
 FACTS = (AGREEMENT, CEILING, GAP, COST)
 OUTCOMES = {"beyond": "Beyond its limits", "cannot tell": "Cannot tell", "within": "Within its limits"}
 FIRST = ("judge", "outcome")  # the answer is never what a narrow window cuts off
-LAST = ("p_adjusted", "clusters_needed", "valid_share", "baseline", "on_frontier")
+LAST = ("p_adjusted", "clusters_needed", "valid_share", "baseline", "baseline_by_distance", "on_frontier")
 
 
 def show(source: Source) -> None:

@@ -315,7 +315,7 @@ def test_a_constant_answer_is_beaten_above_its_own_value_and_skewed_from_ninety_
     found: Any = Made(
         outcome="cannot_tell", note=note, value=value, bound=bound, p_adjusted=np.nan, judge="j", can_be_shown=True
     )
-    assert codes(cautions._no_better_than_constant(found)) == expected
+    assert codes(cautions._no_better_than_constant(found, near=False)) == expected
 
 
 @pytest.mark.parametrize(("copied", "of", "warned"), [(2, 10, True), (1, 10, False), (1, 5, True), (1, 6, False)])

@@ -42,8 +42,9 @@ run: install-run
 	$(BIN)/calipers demo
 	$(BIN)/calipers serve --port $(PORT)
 
-# What failed beside others runs once more by itself, on a free machine; what fails twice fails the run.
-TESTS = $(BIN)/pytest -n 2 --dist loadscope --ignore=tests/faults -m $(1) \
+# What failed beside others runs once more by itself, on a free machine; what fails twice fails the run. A test that takes
+# its process with it, as one that waits for ever may, is given one other.
+TESTS = $(BIN)/pytest -n 2 --dist loadscope --max-worker-restart 1 --ignore=tests/faults -m $(1) \
 	|| { echo "== once more, one by one =="; $(BIN)/pytest --last-failed --last-failed-no-failures none; }
 
 test: install

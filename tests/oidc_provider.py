@@ -91,6 +91,7 @@ def provider(name: str) -> Iterator[Provider]:
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
+        assert thread.is_alive(), "the provider did not start"
         time.sleep(0.01)
     here.issuer = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     yield here

@@ -33,7 +33,7 @@ def at_once(people: Sequence[Principal], work: Callable[[Principal, Door], None]
 
     def run(person: Principal) -> None:
         try:
-            start.wait()
+            start.wait(60)
             work(person, door)
         except BaseException as error:
             failures.append(error)

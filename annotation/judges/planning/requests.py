@@ -69,7 +69,7 @@ def go_on(session: orm.Session, principal: Principal, judges: Collection[str]) -
     session.execute(update(Judge).where(*mine).values(stopped=None))
     audit(session, study.id, principal.rater_id, "go_on_judges", judges=held)
     asked = select(JudgeRequest).where(JudgeRequest.study_id == study.id, JudgeRequest.done_at.is_(None))
-    waiting = [row for row in session.scalars(asked) if set(held) & set(row.judges or held)]
+    waiting = [row for row in session.scalars(asked.with_for_update()) if set(held) & set(row.judges or held)]
     for row in waiting:
         row.started_at = None  # whoever is at its end just now leaves it open
     if principal.rater_id is not None:
@@ -147,7 +147,7 @@ def end_request(engine: Engine, request: Requested, why: Mapping[str, str] | Non
     Left open where it was taken up anew since. `why`: judge -> why it could not be run, which is kept with it.
     """
     with connect.transaction(engine) as session:
-        row = session.get_one(JudgeRequest, request.id)
+        row = session.get_one(JudgeRequest, request.id, with_for_update=True)  # a pause may end in this very moment
         if row.started_at != request.started_at or row.done_at is not None:
             return
         for judge, reason in (why or {}).items():

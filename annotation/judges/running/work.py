@@ -38,6 +38,7 @@ from db import connect, tables
 from db.judge_tables import Judge
 
 LOOK_AGAIN_S = 0.5  # after a claim that found nothing
+READ_S = 60.0  # of a reply that a process which is gone had not read: it takes a thousandth of that
 _Came = tuple[settling.Settled, Callable[[], None]]  # an attempt, and what to do once it is stored
 SET_ASIDE = 500  # calls that do not fit the budget now; more are not looked for
 
@@ -118,16 +119,13 @@ class JudgeWork:
             return session.get_one(Judge, self.account.judge_id).stopped
 
     async def close(self) -> None:
-        """Wait for what is in flight and give unsent calls back."""
+        """Wait for what is in flight and give back whatever is held."""
         while running := self._tasks | ({self._claiming} if self._claiming else set()):
             await asyncio.wait(running)
         unsent = [work.rows.call_id for work in self._ready]
         self._ready.clear()
         await asyncio.gather(*(self._writer.change(settling.GivenBack(call)) for call in unsent))
-        # nothing is left here unless something went wrong
-        self.abandoned += await self._writer.write(
-            lambda session: settling.let_go(session, self._worker, self.account.judge_id)
-        )
+        await self._let_go()
         await self._writer.close()
         self.seconds = time.monotonic() - self._started
 
@@ -211,6 +209,7 @@ class JudgeWork:
             self.stop(prices.used_up(self._definition.max_cost))
         else:
             if left.leased:
+                await self._let_go()
                 await self._take_over()
             self._look_at = time.monotonic() + min(LOOK_AGAIN_S, max(0.02, left.wait_s))
         return self.stopped is not None
@@ -219,12 +218,21 @@ class JudgeWork:
         with connect.reading(self._engine) as session:
             return queue.unfinished(session, self.account)
 
+    async def _let_go(self) -> None:
+        """With nothing in hand: nothing is left here unless something went wrong. A reply that came and could not be
+        read, or whose task was cancelled, is paid, and stored; where it cannot be, the journal has it."""
+        await asyncio.gather(*map(self._keep, list(self._came)), return_exceptions=True)
+        let_go = partial(settling.let_go, worker=self._worker, judge_id=self.account.judge_id)
+        self.abandoned += await self._writer.write(let_go)
+
     async def _take_over(self) -> None:
         """What processes left that are gone: those of this machine by their journals, others when their time is up."""
         loop = asyncio.get_running_loop()
 
         def read(said: Mapping[str, Any]) -> Mapping[str, Any] | None:
-            return asyncio.run_coroutine_threadsafe(client.reread(said), loop).result()
+            with contextlib.suppress(TimeoutError):  # the loop ended before it came to it: whoever goes on reads it
+                return asyncio.run_coroutine_threadsafe(client.reread(said), loop).result(READ_S)
+            return None
 
         recovering = loop.run_in_executor(self._thread, connect.patient(recover), self._engine, self._worker.id, read)
         take_over = partial(settling.take_over_expired, worker=self._worker, account=self.account)
@@ -242,18 +250,13 @@ class JudgeWork:
     async def _one(self, work: queue.Work) -> None:
         """Take one call as far as it goes now: to its labels, or back into the queue."""
         try:
-            try:
-                step = await self._asked(work)
-            finally:
-                self._in_flight -= 1
-                self._start_ready()  # not only once the loop is back from its next claim
-                self._changed.set()
-            if step is not None:
-                await self._end(work.rows, step)
-        except Exception:
-            if work.rows.call_id in self._came:  # it is paid, whatever becomes of reading it
-                await self._keep(work.rows)
-            raise
+            step = await self._asked(work)
+        finally:
+            self._in_flight -= 1
+            self._start_ready()  # not only once the loop is back from its next claim
+            self._changed.set()
+        if step is not None:
+            await self._end(work.rows, step)
 
     async def _asked(self, work: queue.Work) -> Finish | None:
         """Ask until the call ends; None where it goes back into the queue, or is not ours any more."""
@@ -270,8 +273,10 @@ class JudgeWork:
             # a reply is on disk before it is read; anything else needs no reading
             again = reply.outcome not in REPLIES and isinstance(decide(), Ask)
             self._came[rows.call_id] = self._come_to(rows, step, reply, tried, noted, requeue=again)
-            if (again or self._journal.refused or isinstance(decide(), Ask)) and (not await self._keep(rows) or again):
-                return None
+            if again or self._journal.refused or isinstance(decide(), Ask):
+                mine = await self._keep(rows.call_id)
+                if again or not mine:
+                    return None
             step = decide()
             if isinstance(step, Ask) and not await self._is_our_turn():
                 await self._writer.change(settling.GivenBack(rows.call_id))
@@ -280,11 +285,12 @@ class JudgeWork:
                 step = decide(may_ask_again=False)
         return step
 
-    async def _keep(self, rows: material.CallRows) -> bool:
+    async def _keep(self, call_id: int) -> bool:
         """Store what came, by itself. True while the call is in our hands."""
-        settled, stored = self._came.pop(rows.call_id)
+        settled, stored = self._came[call_id]
         mine = bool(await self._writer.change(settled))
         stored()
+        del self._came[call_id]
         return mine
 
     async def _end(self, rows: material.CallRows, step: Finish) -> None:

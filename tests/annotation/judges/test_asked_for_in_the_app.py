@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import pytest
@@ -112,6 +112,38 @@ def test_judges_of_one_request_go_on_while_another_of_it_is_paused(
             assert asked_for.not_run(session, session.get_one(Study, study)) == ({"mini": why} if why else {})
 
 
+def test_a_pause_that_ends_while_its_request_is_being_ended_leaves_it_open(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = make_study(engine, 1)
+    plan_judges(engine, study, judges(STUB_JUDGE), describe=describe)
+    ask(engine, study, "mini")
+    taken, paused = next_request(engine, study, ["mini"]), asked_for._paused
+    assert taken is not None
+    with transaction(engine) as session:
+        owner = a_person(session, study, "Olga", "admin")
+        asked_for.pause_judges(session, owner, ["mini"])
+
+    def go_on() -> None:
+        with transaction(engine) as session:
+            asked_for.go_on(session, owner, ["mini"])
+
+    def meanwhile(*asked: Any) -> set[str]:
+        monkeypatch.undo()
+        going_on.append(beside.submit(go_on))
+        wait(going_on, 0.3)  # it waits for the end
+        return paused(*asked)
+
+    going_on: list[Future[None]] = []
+    with ThreadPoolExecutor(1) as beside:
+        monkeypatch.setattr(asked_for, "_paused", meanwhile)
+        end_request(engine, taken)
+        going_on[0].result(30)
+    again = next_request(engine, study, ["mini"])
+    assert again is not None
+    assert (again.id, again.held) == (taken.id, ())
+
+
 @pytest.mark.databases("sqlite")
 def test_who_may_not_see_the_study_may_not_start_its_judges(engine: Engine) -> None:
     study = make_study(engine, 1)
@@ -145,8 +177,9 @@ def test_what_was_in_flight_ends_no_pause_and_makes_none_again(engine: Engine, g
         stub.requests.append({})
         with transaction(engine) as session:
             asked_for.pause_judges(session, owner, ["mini"])
-        while goes_on and "paused by hand" not in seen:
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(30):
+            while goes_on and "paused by hand" not in seen:
+                await asyncio.sleep(0.01)
         if goes_on:
             with transaction(engine) as session:
                 asked_for.go_on(session, owner, ["mini"])

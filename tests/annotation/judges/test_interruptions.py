@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from collections import Counter
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select, update
 
+from annotation.judges.asking import steps
 from annotation.judges.planning.plan import plan_judges
 from annotation.judges.queue.journal import journals_of
 from annotation.judges.running.progress import Snapshot
@@ -56,6 +58,24 @@ def test_the_raw_reply_is_on_disk_before_it_is_read_and_stored_where_it_cannot_b
     assert run_stub(engine, study, again).judges[0].complete
     assert len(again.requests) == 2 - stored, "what was stored is labelled without another call"
     assert {a.kind for a in attempts(engine)} == {"first"}
+
+
+@pytest.mark.timeout(60)
+def test_a_reply_whose_reading_is_cancelled_is_stored_and_its_call_goes_on(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, stub, read, cancelled = make_study(engine, 1), Stub(), steps.parse_reply, list[object]()
+
+    def cancelled_once(*given: Any, **named: Any) -> Any:
+        if not cancelled:
+            cancelled.append(given)
+            raise asyncio.CancelledError
+        return read(*given, **named)
+
+    monkeypatch.setattr(steps, "parse_reply", cancelled_once)
+    summary = run_stub(engine, study, stub)
+    assert (summary.judges[0].complete, summary.abandoned, len(stub.requests)) == (True, 0, 2)
+    assert [attempt.outcome for attempt in attempts(engine)] == ["ok", "ok"]
 
 
 def test_a_re_ask_is_not_sent_once_the_judge_has_stopped(engine: Engine) -> None:

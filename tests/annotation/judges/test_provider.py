@@ -84,7 +84,7 @@ def test_a_reply_is_told_while_everything_else_in_the_process_is_busy(fake: Fake
         await client.ask(*asked)  # from now on it is said of this model when a request leaves, and not before
         WATCH.set(Watch(lambda: told.append(time.monotonic()), lambda raw: told.append(time.monotonic())))
         asking = asyncio.create_task(client.ask(*asked))
-        while not told:
+        while not told and not asking.done():
             await asyncio.sleep(0)
         until = time.monotonic() + 1.5
         while time.monotonic() < until:  # holds the interpreter, as litellm's own work does

@@ -81,7 +81,7 @@ def test_many_who_open_it_at_one_moment_are_one_look(engine: Engine, tmp_path: P
     start = threading.Barrier(6)
 
     def open_it() -> None:
-        start.wait()
+        start.wait(60)
         look(engine, study, 2, 1.0)
 
     threads = [threading.Thread(target=open_it) for _ in range(6)]

@@ -173,6 +173,7 @@ def _row(
         "evidence": verdicts.evidence_by_report(row["evidence"], row["left"], shown, redact),
         "left_sha256": row["left_sha256"],
         "right_sha256": row["right_sha256"],
+        "brought_sha256": shown["sha256_reference"] if shown["kind"] == "pair" else None,
         "stripper_version": row["stripper_version"],
         "renderer_version": row["renderer_version"],
         "parser_version": row["parser_version"],

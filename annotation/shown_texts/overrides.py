@@ -187,12 +187,12 @@ def exclude_report(session: Session, principal: Principal, report_id: int, reaso
 
 
 def is_labelled(session: Session, report_id: int) -> bool:
-    """Whether somebody has answered anything about this text."""
+    """Whether somebody has answered anything about this text, or with it beside what was asked about."""
     found = (
         select(Label.id)
         .join(Assignment, Assignment.id == Label.assignment_id)
         .join(Item, Item.id == Assignment.item_id)
-        .where(or_(Item.report_a_id == report_id, Item.report_b_id == report_id))
+        .where(or_(*(shown == report_id for shown in (Item.report_a_id, Item.report_b_id, Item.reference_id))))
     )
     return session.scalar(found.limit(1)) is not None
 

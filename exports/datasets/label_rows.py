@@ -61,6 +61,7 @@ LABELS = (
     DataColumn("evidence", TEXT, "quoted passages as JSON: report, start, end (code points), quote, verified, sha256"),
     DataColumn("left_sha256", TEXT, "of the text on the left, or the only one; `unproved:` before it: made elsewhere"),
     DataColumn("right_sha256", TEXT, "of the text on the right"),
+    DataColumn("brought_sha256", TEXT, "of what the task brought beside a pair; fixed once a label stands"),
     DataColumn("stripper_version", TEXT, "of what took citations out"),
     DataColumn("renderer_version", TEXT, "of what laid the text out for people"),
     DataColumn("parser_version", TEXT, "of what read a judge's reply"),
@@ -70,7 +71,7 @@ LABELS = (
     DataColumn("sha256", TEXT, "of this row's canonical JSON without this column"),
 )
 REPORTS = (
-    DataColumn("sha256", TEXT, "of the shown text; what left_sha256 and right_sha256 name"),
+    DataColumn("sha256", TEXT, "of the shown text; what left_sha256, right_sha256 and brought_sha256 name"),
     DataColumn("kind", TEXT, "report, or sources: what stood beside a probe"),
     DataColumn("topic", TEXT, "what it is about"),
     DataColumn("language", TEXT, "of the topic"),

@@ -48,7 +48,7 @@ def label(number: int = 1, **changes: Any) -> dict[str, Any]:
         "system_a": "alpha", "system_b": "beta", "presentation": "BA", "rater_id": "annotator-01",
         "rater_kind": "human", "run": 1, "pass_no": 1, "criterion": "clear", "criterion_sha256": "c" * 64,
         "revision": 1, "is_current": True, "status": "ok", "choice": "left", "label": "B", "confidence": None,
-        "flags": "", "rationale": "because of that", "evidence": "", "left_sha256": "a" * 64, "right_sha256": "b" * 64,
+        "flags": "", "rationale": "because of that", "evidence": "", "left_sha256": "a" * 64, "right_sha256": "b" * 64, "brought_sha256": None,
         "stripper_version": "8", "renderer_version": "1", "parser_version": None, "after_reveal": False,
         "created_at": "2026-11-20T10:00:00Z",
     }  # fmt: skip

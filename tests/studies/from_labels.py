@@ -16,7 +16,7 @@ from scipy import stats
 from sqlalchemy import select
 
 from db.connect import reading
-from db.tables import Assignment, Item, Report, Study, System
+from db.tables import Assignment, Item, Report, Study, System, Topic
 from tests.studies import test_deepresearchgym as gym
 from tests.studies import test_dr3_eval, test_race, test_wlc
 from tests.studies.desk import Decide, Desk, Task
@@ -223,7 +223,7 @@ def apart_by(table: Callable[[Desk], pd.DataFrame], one: str, other: str) -> tup
 
 def won(desk: Desk, study: str, one: str, other: str) -> float:
     """How often people take one system's report before the other's, mean over topics."""
-    labels = human(desk, study)
+    labels = human(desk, study).query("label != 'not_applicable'")
     labels = labels[labels[["system_a", "system_b"]].isin([one, other]).all(axis=1)]
     return float(((labels["label"] == "A") == (labels["system_a"] == one)).groupby(labels["cluster_id"]).mean().mean())
 
@@ -400,6 +400,22 @@ def words(desk: Desk, _: Mapping[str, Decide]) -> float:
     ]
     texts = (re.sub(r"^# .*", f"# {row['prompt']}", row["article"]).replace("。", "") for row in rows)  # titled alike
     return float(sum(4 * 3 * len(re.sub(r"([\u4e00-\u9fff])", r" \1 ", text).split()) for text in texts))
+
+
+def prompts(desk: Desk, _: Mapping[str, Decide]) -> str:
+    """The tasks that ask what `query.jsonl` says, whole, by their number there."""
+    lines = desk.folder.joinpath("dr3/datasets_en/query.jsonl").read_text(encoding="utf-8").splitlines()
+    asked = {row["task"]: row["query"] for row in map(json.loads, lines)}
+    with reading(desk.engine) as session:
+        kept = dict(session.execute(select(Topic.key, Topic.prompt).join(Study).where(Study.name == "dr3")).all())
+    return str(sum(kept.get(task) == query for task, query in asked.items()))
+
+
+def facts(desk: Desk, _: Mapping[str, Decide]) -> str:
+    """Of the publisher's own files: each fact beside the statements of each agent."""
+    files = desk.folder.glob("wlc_real/data/*/wiki_data/cleaned_data/statement/*.json")
+    agents = {*desk.folder.glob("wlc_real/data/*/test_data/*/json_data")}
+    return f"{len(agents) * sum(len(json.loads(path.read_text(encoding='utf-8'))) for path in files):,} probes"
 
 
 def cited_pages(desk: Desk, _: Mapping[str, Decide]) -> str:

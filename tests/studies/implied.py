@@ -19,7 +19,7 @@ import numpy as np
 from annotation.protocol import read_protocol
 from tests.studies import from_labels, test_deepresearchgym, test_dr3_eval, test_race, test_reportbench, test_wlc
 from tests.studies.desk import Decide, Desk
-from tests.studies.test_wlc import alike, answered
+from tests.studies.test_wlc import alike
 
 Value = str | float | tuple[float, float] | None
 Implied = Value | from_labels.Worked
@@ -87,7 +87,6 @@ for survey, by, truth in test_reportbench.STATEMENTS.values():
 BEST_SURVEYS = _half(LEADS)
 
 PERSON, CAREFUL, QUICK = test_wlc.PERSON, test_wlc.CAREFUL, test_wlc.QUICK
-WINS = {agent: answered(share, PERSON, 1) for agent, share in test_wlc.AGENTS.items()}
 GROUPS = Counter(criterion.category for criterion in read_protocol("wlc_writing_39")[0].criterion)
 LED = sum(-(-size // 4) for size in GROUPS.values()) / GROUPS.total()  # every fourth criterion of a call
 
@@ -104,9 +103,9 @@ WLC: Mapping[int, tuple[Implied, ...]] = {
     22: ("19 of 20 slots are handed in",), 24: ("10", "60"), 25: (alike(PERSON, CAREFUL) - alike(PERSON, QUICK),),
     26: ("invalid 1 ok 232 missing 1",), 27: (0.0, lambda *_: LED), 29: (from_labels.paid("wlc", "careful", 20), ""),
     30: (100 * alike(PERSON, QUICK), from_labels.wikipedia_always),
-    31: (2 * alike(PERSON, PERSON) - 1,), 35: ("1.00 [–]", 1 / 3), 36: (alike(PERSON, CAREFUL),),
+    31: (2 * alike(PERSON, PERSON) - 1,), 35: ("1.00 [–]", 1 / 3), 36: (lambda desk, _: from_labels.alike(desk, "wlc", "careful"),),
     37: from_labels.apart_by(lambda desk: from_labels.rates(desk, "facts", "consistent"), "atlas", "borealis"),
-    38: from_labels.variance(from_labels.written, "atlas", test_wlc.TOPICS[1::2]), 39: (from_labels.with_links,), 40: (1 - WINS["atlas"],),
+    38: from_labels.variance(from_labels.written, "atlas", test_wlc.TOPICS[1::2]), 39: (from_labels.with_links,), 40: (lambda desk, _: from_labels.won(desk, "wlc", "wikipedia", "atlas"),),
     42: ("273 answers on 6 items",), 43: ("3,861 rows of labels", "36 reports", "20 as they were read"), 44: ("0 of 4 names",),
 }  # fmt: skip
 
@@ -137,7 +136,7 @@ OF_TOTALS = (
     np.var(list(test_dr3_eval.SYSTEMS.values())) + test_dr3_eval.OF_REPORT**2 + test_dr3_eval.OF_CRITERION**2 / 5
 )
 DR3: Mapping[int, tuple[Implied, ...]] = {
-    3: ("10",), 4: ("10 topics, 5 systems, 50 reports",), 5: ("25",), 6: ("1", "1 with a byte order mark", "1 with Windows line ends"),
+    3: (from_labels.prompts,), 4: ("10 topics, 5 systems, 50 reports",), 5: ("25",), 6: ("1", "1 with a byte order mark", "1 with Windows line ends"),
     7: (from_labels.cut("dr3/results/128k/claude/*/*.md"),), 8: (20.0,), 9: ("50 of 50 items",),
     13: ("995 labels of 4 people on 5 criteria",),
     14: (from_labels.by_people("factual"),), 15: (lambda desk, _: from_labels.alike(desk, "insights", "gpt-5.1"),),
@@ -213,5 +212,5 @@ IMPLIED = {
     "dr3_eval": DR3,
     "reportbench": REPORTBENCH,
     "race": RACE,
-    "wlc_real": {14: (from_labels.cited_pages, None, None)},
+    "wlc_real": {14: (from_labels.cited_pages, None, None), 15: (from_labels.facts, None, None)},
 }

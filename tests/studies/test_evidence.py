@@ -10,11 +10,14 @@ from sqlalchemy import select, update
 
 from annotation.documents.shown_files import shown_file
 from annotation.errors import AnnotationError, ImportingError
+from annotation.facts.label_rows import label_rows
 from annotation.facts.study_facts import study_facts
 from annotation.importing.reports.evidence import read_evidence
 from annotation.items.shown import shown_of_item
 from annotation.judges.planning.calls import labelled_pairs
+from annotation.people.principals import local_admin
 from annotation.protocol import read_protocol
+from annotation.shown_texts.overrides import edit_text
 from annotation.studies import protocol_of
 from annotation.work.guesses import kinds_asked, refuse_unknown_kinds
 from db.connect import reading, transaction
@@ -128,9 +131,9 @@ def test_two_reports_are_compared_beside_what_their_task_brings_by_people_and_ju
         desk.folder / "gold.csv", "topic,system_a,system_b,criterion,answer,reason\n002,alpha,beta,better,alpha,clear\n"
     )
     desk("import", "gold", "gold.csv", "--study", "both", "--use", "training")
-    desk("invite", "both", "Ana")
-    plan = json.loads(desk("pairs", "both", "--design", "all", "--overlap", "1", "--apply", "--json"))
-    assert (plan["pairs"], plan["words"] < 150) == (1, True), "files are looked up"
+    desk("invite", "both", "Ana", "Bo")
+    plan = json.loads(desk("pairs", "both", "--design", "all", "--overlap", "2", "--apply", "--json"))
+    assert (plan["pairs"], plan["words"] < 300) == (1, True), "files are looked up"
     desk("open", "both")
     desk("packet", "both", "Ana", "--items", "1", "--out", "ana.html")
     page = (desk.folder / "ana.html").read_text()
@@ -159,6 +162,15 @@ def test_two_reports_are_compared_beside_what_their_task_brings_by_people_and_ju
             mirrored = pair.sha256 if left == "A" else (*pair.sha256[1::-1], pair.sha256[2])
             assert tuple(one.shown_sha256 for one in shown) == mirrored
         assert study_facts(session, study)["reports"] == 2
+    assert desk.everybody_answers("both", lambda task: "left") == 1, "the packet has the other's"
+    desk("close", "both")
+    with transaction(desk.engine) as session:
+        study = session.scalars(select(Study)).one()
+        (label,) = label_rows(session, study)
+        assert label["brought_sha256"] == pair.sha256[2]
+        files = session.scalars(select(Report.id).where(Report.shown_sha256 == pair.sha256[2])).one()
+        with pytest.raises(AnnotationError, match="labels stand on this text"):
+            edit_text(session, local_admin(study), files, "Other words.", "a slip")
 
 
 def test_evidence_that_comes_after_the_items_or_to_a_study_that_shows_none_is_refused(desk: Desk) -> None:

@@ -33,7 +33,7 @@ from sqlalchemy import select
 from annotation.errors import AnnotationError
 from db.connect import reading
 from db.people_tables import Rater
-from db.tables import Assignment, Label, Study, System
+from db.tables import Assignment, Label, Study, System, Topic
 from tests.studies.desk import Decide, Desk
 from tests.studies.implied import IMPLIED, agrees, shown, worked_out
 
@@ -177,7 +177,9 @@ def _names(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
             .where(Study.name == study, System.is_reference.is_(False))
         )
         names = {name for row in rows for name in row if name}
+        topics = session.scalars(select(Topic.title).join(Study).where(Study.name == study)).all()
     page = (desk.folder / file).read_text(encoding="utf-8").casefold()
+    assert any(topic.casefold() in page for topic in topics), "a name that stood there would be found"
     return f"{sum(name.casefold() in page for name in names)} of {len(names)} names"
 
 

@@ -39,6 +39,7 @@ class AuditedReport:
     masked: tuple[str, ...] = ()
     title: str = ""  # the topic's
     is_planned: bool = False  # it stands in an item
+    form: str = ""  # the canonical version of `shown`; empty where somebody changed it by hand
     has_citations: bool = False  # nothing was stripped, as the protocol asks: marks and lists stand in what is shown
 
 

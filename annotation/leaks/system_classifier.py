@@ -91,7 +91,13 @@ class Recognition:
         return tuple(signs)
 
     def _laid_out(self, layout: form.Layout) -> list[str]:
-        return [form.canonical_format(one.stripped, one.title or None, layout).text for one in self.reports]
+        """`stripped` in that layout, which `shown` is already where the study has it and nobody changed the text."""
+        return [
+            one.shown
+            if one.form == f"{form.CANONICAL_VERSION}/{layout}"
+            else form.canonical_format(one.stripped, one.title or None, layout).text
+            for one in self.reports
+        ]
 
     def _count(self, texts: Sequence[str]) -> Any:
         """Shape (texts, layout_counts.FORMATTING)."""

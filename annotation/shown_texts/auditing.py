@@ -101,6 +101,7 @@ def _audited(session: orm.Session, study: Study, progress: Callable[[int, int], 
                 is_planned=report.id in planned,
                 kept=_decided(report, "keep"),
                 masked=_decided(report, "mask"),
+                form="" if report.override else report.canonical_version,
                 has_citations=report.stripper_version == prepare.NOT_STRIPPED,
             )
         )

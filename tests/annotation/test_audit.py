@@ -24,7 +24,7 @@ from annotation.blinding import (
     find_self_identification,
     formatting_counts,
 )
-from annotation.canonical.form import Layout
+from annotation.canonical.form import CANONICAL_VERSION, Layout
 from annotation.citations import strip_citations
 from annotation.facts.study_facts import audit_facts
 from annotation.leaks.blinding_audit import find_residue
@@ -167,6 +167,9 @@ def test_what_each_layout_would_leave_is_measured_on_the_stripped_texts() -> Non
     assert left["canonical"] >= 0.8
     assert max(left["plain"], per_word["plain"]) < 0.7
     assert audit_facts(audit)["plain_formatting"] == left["plain"]
+    shown = [replace(one, shown=one.stripped, form=f"{CANONICAL_VERSION}/plain") for one in corpus(emphasis)]
+    again = {one.text: one.accuracy for one in audit_blinding(shown, seed=7).identification}
+    assert (again["plain"], again["canonical"]) == (again["kept"], per_word["canonical"]), "not laid out once more"
 
 
 def test_five_features_are_named_for_each_system_with_a_passage_that_shows_them() -> None:

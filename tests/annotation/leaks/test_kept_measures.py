@@ -60,6 +60,24 @@ def test_the_same_texts_are_measured_once_and_a_changed_one_makes_it_new(audited
     assert made == [True, True]
 
 
+def test_a_text_changed_by_hand_is_not_taken_for_what_its_layout_makes(
+    audited: tuple, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, admin, _ = audited
+    forms: list[dict[str, str]] = []
+
+    def measure(ready: list[blinding.AuditedReport], *_: object, **__: object) -> blinding.Measured:
+        forms.append({one.key: one.form for one in ready if one.topic == "tides"})
+        return blinding.Measured((), (), (), is_whole=True)
+
+    monkeypatch.setattr(auditing, "measure", measure)
+    with transaction(engine) as session:
+        edit_text(session, admin, report_by(session, admin, "tides", "alpha").id, "Tides rise.", "a mark was left")
+    audit_and_keep(engine, admin)
+    made = f"{blinding.CANONICAL_VERSION}/canonical"
+    assert forms == [{"alpha/tides": "", "beta/tides": made, "gamma/tides": made}]
+
+
 def test_a_decision_to_keep_words_leaves_what_was_measured_and_changes_the_sentence(audited: tuple) -> None:
     engine, admin, made = audited
     with transaction(engine) as session:

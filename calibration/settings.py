@@ -108,6 +108,7 @@ class CalibrationSettings:
         return (*self.off_scale, *["not_applicable"] * (self.not_applicable == "drop"))
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "scales", {name: tuple(map(str, answers)) for name, answers in self.scales.items()})
         for name, allowed in _ALLOWED.items():
             if getattr(self, name) not in allowed:
                 raise CalibrationError(

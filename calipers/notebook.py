@@ -6,6 +6,7 @@ Every answer is that of `calipers calibrate`, by the same functions, and prints 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from html import escape
@@ -98,13 +99,29 @@ def read(
         else:
             frame, told = labels_of(Path(what), options)
     except AnnotationError as error:
-        if error.code == "cannot_tidy":
-            error.add_note("in calipers.read, --people is people=, --map map=, --map-label map_label=")
-        raise
+        said = OPTION.sub(_as_argument, error.text).replace("} map={", ", ")
+        if isinstance(what, pd.DataFrame):
+            said = said.replace(
+                "calipers doctor shows the columns", f"its columns: {', '.join(str(one) for one in what.columns)}"
+            )
+        raise AnnotationError(error.code, said) from None
     chosen = settings_chosen(None if calibration is None else Path(calibration), settings)
     labels = Labels(frame, chosen, told)
     labels._settings({})  # an unknown setting is refused here, and not at the first question
     return labels
+
+
+OPTION = re.compile(r"--(map-label|map|people|labels-are|layout)\b(?: ((?:'[^']*'|,(?=\S)|[^\s,;)'])+))?")
+
+
+def _as_argument(option: re.Match[str]) -> str:
+    """The argument of `read` in place of an option of the command: `map={'rater_id': 'COLUMN'}`."""
+    name, value = option[1].replace("-", "_"), (option[2] or "").replace("'", "")
+    if name.startswith("map") and "=" in value:
+        return f"{name}={dict(one.split('=', 1) for one in value.split(',') if '=' in one)}"
+    if name == "people" and value not in ("", "names"):
+        return f"people={value.split(',')}"
+    return f"{name}= {value}".rstrip()
 
 
 def _as_typed(given: Said) -> list[str]:
@@ -257,7 +274,11 @@ class Labels:
             raise ExportError("unknown_table", f"no table is called {name!r}; there are {', '.join(TABLES)}")
         table = TABLES[name](report)
         if table is None:
-            raise ExportError("no_table", f"these labels have nothing for the table {name!r}; {told_headline(report)}")
+            there = ", ".join(one for one, make in TABLES.items() if make(report) is not None)
+            asked = examine(self.frame).supports
+            lacking = [f"{one.question} ({one.missing or one.note})" for one in asked if not one.supported]
+            why = f"; what they cannot answer, and what it lacks: {'; '.join(lacking)}" if lacking else ""
+            raise ExportError("no_table", f"these labels have nothing for the table {name!r}: there are {there}{why}")
         return result_of(table)
 
 

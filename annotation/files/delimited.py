@@ -100,6 +100,12 @@ def read_delimited(path: Path, text: str, separator: str) -> tuple[pd.DataFrame,
     try:
         for values in reader:
             if values:
+                if rows and len(values) != len(rows[0]) == 1:
+                    raise AnnotationError(
+                        "bad_file",
+                        f"{path}: this is no table of labels: its first line names one column, and line {line} holds "
+                        f"{len(values)} values; give a CSV whose first line names the columns",
+                    )
                 if rows and len(values) != len(rows[0]):
                     raise AnnotationError(
                         "bad_file",

@@ -157,6 +157,8 @@ def test_every_form_of_one_table_is_one_table(tmp_path: Path, suffix: str) -> No
 BAD_FILES = [
     ("empty", b"", "the file is empty; give it a header"),
     ("blank", b" \n\n", "the file is empty; give it a header"),
+    ("prose", b"# calipers\n\nJudges, people.\n", ": this is no table of labels: its first line names one column, and "
+     "line 3 holds 2 values"),
     ("one column", b"label\nA\n", ":1: there is only one column; save the table as a CSV with commas"),
     ("quoted, commas", b'"item_id"x,"label"\n1,A\n', ":1: not a CSV table (',' expected after '\"'); the file may be"),
     ("duplicate header", b"item_id,label,label\n1,A,B\n", ":1: column 'label' appears twice; rename or remove one"),

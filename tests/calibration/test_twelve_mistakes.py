@@ -178,10 +178,12 @@ def test_10_undeclared_scale() -> None:
     frame = table({"ann": "12341", "judge": "12441"})
     (text,) = told(frame, "undeclared_scale")
     assert text.startswith("c holds 4 different scores and declares no scale")
-    declared = replace(FEW, scales={"c": ("1", "2", "3", "4", "5")})
+    assert "scales = {c = [1, 2, 3]} in calibration.toml" in text
+    declared = CalibrationSettings(**{**vars(FEW), "scales": {"c": [1, 2, 3, 4, 5]}})  # as TOML has them
     assert not told(frame, "undeclared_scale", declared)
-    names = {one.statistic for one in calibrate(frame, FEW).estimates}
-    assert not {"cohen_kappa_quadratic", "krippendorff_alpha_ordinal"} & names
+    placed = {"cohen_kappa_quadratic", "krippendorff_alpha_ordinal"}
+    assert not placed & {one.statistic for one in calibrate(frame, FEW).estimates}
+    assert placed <= {one.statistic for one in calibrate(frame, declared).estimates}
     assert "cohen_kappa_quadratic" in {one.statistic for one in calibrate(frame, declared).estimates}
 
 

@@ -209,29 +209,49 @@ def news_of(report: ReportRecord, stored: Stored) -> Literal["new", "unchanged",
 
 
 def topics_kept(session: orm.Session, study: Study, parsed: Parsed) -> tuple[str, ...]:
-    """A note on topics that are told otherwise than before: they stay as they came first."""
+    """Notes on topics that are told otherwise than before: what they lacked and are given, and what stays."""
     standing = {row.key: row for row in session.scalars(select(Topic).where(Topic.study_id == study.id))}
-    gains = may_gain_prompt(session, study)
-    other = [one.key for one in parsed.topics if one.key in standing and _differs(one, standing[one.key], gains)]
-    if not other:
-        return ()
-    more = f", and {len(other) - LISTED} more" if len(other) > LISTED else ""
-    named = ", ".join(other[:LISTED])
-    return (f"topics told otherwise than before {len(other)} ({named}{more}): they stay as they came first",)
+    gains = may_gain(session, study)
+    given, kept = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+    for one in parsed.topics:
+        if one.key in standing:
+            lacking = gained(one, standing[one.key]) if gains else {}
+            for parts, names in ((given, lacking), (kept, _told_otherwise(one, standing[one.key], lacking))):
+                if names:
+                    parts[", ".join(names)].append(one.key)
+    said = (
+        (given, "topics given what they lacked, {parts}"),
+        (kept, "topics told otherwise than before, {parts} stays"),
+    )
+    return tuple(
+        f"{words.format(parts=parts)} {len(keys)} ({some_of(keys, LISTED)})"
+        for found, words in said
+        for parts, keys in found.items()
+    )
 
 
-def may_gain_prompt(session: orm.Session, study: Study) -> bool:
-    """Whether a topic that came without a prompt may be given one: until somebody has answered without it."""
+def may_gain(session: orm.Session, study: Study) -> bool:
+    """Whether a topic may be given what it came without: until somebody has answered without it."""
     return study.status == "draft" and not has_labels(session, study)
 
 
-def _differs(told: TopicRecord, standing: Topic, gains: bool) -> bool:
+def gained(told: TopicRecord, standing: Topic) -> dict[str, str]:
+    """What this import tells of what a topic lacks: its prompt, its category, and a title that is not its key."""
+    found = {name: getattr(told, name) for name in ("prompt", "category") if not getattr(standing, name)}
+    if _is_key(standing.title, standing.key) and not _is_key(told.title, told.key):
+        found["title"] = told.title
+    return {name: value for name, value in found.items() if value}
+
+
+def _is_key(title: str, key: str) -> bool:
+    return title in (key, key.replace("_", " "))
+
+
+def _told_otherwise(told: TopicRecord, standing: Topic, given: Mapping[str, str]) -> list[str]:
     """What this import leaves out, gives for the first time, or only made up from the topic's key, is no other word."""
-    by_key = told.title in (told.key, told.key.replace("_", " "))
     said = {name: getattr(told, name) for name in ("prompt", "category", "language", "features")}
-    said |= {} if by_key else {"title": told.title}
-    said |= {"prompt": ""} if gains and not standing.prompt else {}
-    return any(value and value != getattr(standing, name) for name, value in said.items())
+    said |= {} if _is_key(told.title, told.key) else {"title": told.title}
+    return [name for name, value in said.items() if name not in given and value and value != getattr(standing, name)]
 
 
 def late_references(session: orm.Session, study: Study, parsed: Parsed) -> list[str]:

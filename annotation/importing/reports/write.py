@@ -242,14 +242,15 @@ def _write(
 def _enter_topics(session: Session, study: Study, parsed: Parsed) -> dict[str, Topic]:
     """Every topic of the study by its key, those that came in now among them."""
     topics = {row.key: row for row in session.scalars(select(Topic).where(Topic.study_id == study.id))}
-    own_language, gains = studies.protocol_of(study).language, import_report.may_gain_prompt(session, study)
+    own_language, gains = studies.protocol_of(study).language, import_report.may_gain(session, study)
     for topic in parsed.topics:
         if topic.key not in topics:
             told = asdict(topic) | {"language": topic.language or own_language}
             topics[topic.key] = Topic(study_id=study.id, **told)
             session.add(topics[topic.key])
         elif gains:
-            topics[topic.key].prompt = topics[topic.key].prompt or topic.prompt
+            for name, value in import_report.gained(topic, topics[topic.key]).items():
+                setattr(topics[topic.key], name, value)
     return topics
 
 

@@ -57,6 +57,22 @@ def test_a_file_matches_topics_csv_by_fallback_only_where_one_topic_remains(tmp_
     )
 
 
+def test_a_topics_csv_that_comes_later_gives_what_topics_lacked_and_the_import_says_what_stays(
+    engine: Engine, tmp_path: Path
+) -> None:
+    keys = ("tidal-power", "wind-power")
+    bring_in(engine, read_folder(write_reports(tmp_path, keys, ("alpha", "beta"))))
+
+    def told_again(title: str) -> tuple[str, ...]:
+        rows = (f"{key},{title} {key},Write about it.,energy" for key in keys)
+        put(tmp_path / "topics.csv", "\n".join(["topic,title,prompt,category", *rows, ""]))
+        return tuple(one for one in bring_in(engine, read_folder(tmp_path)).notes if one.startswith("topics "))
+
+    assert told_again("On") == ("topics given what they lacked, prompt, category, title 2 (tidal-power, wind-power)",)
+    assert told_again("On") == ()
+    assert told_again("Of") == ("topics told otherwise than before, title stays 2 (tidal-power, wind-power)",)
+
+
 def test_without_topics_csv_the_first_spelling_of_a_topic_stands(tmp_path: Path) -> None:
     write_reports(tmp_path, ("Bread and butter",), ("alpha", "beta"))
     (tmp_path / "beta/Bread and butter.md").rename(tmp_path / "beta/Bread_and_butter.md")

@@ -3,16 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from plain.wording import Refusal, worded
+
 SHOWN_PROBLEMS = 20
 
 
-class AnnotationError(Exception):
+class AnnotationError(Refusal):
     """Refused. `code` is stable (`not_found`, `forbidden`, `locked`, …); `text` says what, which one, what to do."""
-
-    def __init__(self, code: str, text: str) -> None:
-        super().__init__(text)
-        self.code = code
-        self.text = text
 
 
 class Stale(AnnotationError):
@@ -59,13 +56,17 @@ class OtherSignIn(AnnotationError):
 
 
 class ImportingError(Exception):
-    """Nothing was imported. `problems` holds every reason as `path:line: what is wrong; what to do`."""
+    """Nothing was imported. `problems` holds every reason as `path:line: what is wrong; what to do`.
 
-    def __init__(self, problems: str | Sequence[str]) -> None:
-        self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
+    `fields` are filled into one reason, in the language that is set.
+    """
+
+    def __init__(self, problems: str | Sequence[str], /, **fields: object) -> None:
+        self.problems = (worded(problems, **fields),) if isinstance(problems, str) else tuple(problems)
         rest = len(self.problems) - SHOWN_PROBLEMS
         more = [f"and {rest} more (all of them with --json)"] if rest > 0 else []
-        super().__init__("\n".join([*self.problems[:SHOWN_PROBLEMS], *more]))
+        self.text = "\n".join([*self.problems[:SHOWN_PROBLEMS], *more])
+        super().__init__(self.text)
 
 
 class FigureError(Exception):

@@ -14,6 +14,7 @@ from db.people_tables import Enrollment, Rater
 from db.tables import HANDED_IN, Assignment, Criterion, Event, Label, Report, Study
 from db.types import now
 from plain.hashes import text_sha256
+from plain.wording import worded, worded_of
 
 NAME_MAX = 60  # characters
 LABEL_FILES = (".csv", ".json", ".jsonl", ".ndjson", ".parquet")
@@ -64,8 +65,8 @@ def find_study(session: orm.Session, name: str | None) -> Study:
         if study.name == name:
             return study
     if name is None:
-        raise AnnotationError("unnamed_study", f"which study? (there are: {names})")
-    raise AnnotationError("unknown_study", f"no study called {name!r} (there are: {names})")
+        raise AnnotationError("unnamed_study", "which study? (there are: {names})", names=names)
+    raise AnnotationError("unknown_study", "no study called {name!r} (there are: {names})", name=name, names=names)
 
 
 def init_study(
@@ -88,13 +89,13 @@ def init_study(
         audit(session, study.id, rater_id, "init", protocol_sha256=study.protocol_sha256, seed=seed)
     elif study.protocol_sha256 != protocol_sha256(text):
         if study.status == "locked":
-            raise AnnotationError("locked", f"study {name!r} is locked; its protocol can no longer change")
+            raise AnnotationError("locked", "study {name!r} is locked; its protocol can no longer change", name=name)
         if _shows(protocol) != _shows(protocol_of(study)) and _has_reports(session, study):
             raise AnnotationError(
                 "reports_fixed",
-                f"study {name!r} holds reports prepared under other [reports] settings or another study.layout; mixing "
-                "two layouts would give systems away, so make a new study, or keep the settings",
-            )
+                "study {name!r} holds reports prepared under other [reports] settings or another study.layout; "
+                "mixing two layouts would give systems away, so make a new study, or keep the settings", name=name,
+            )  # fmt: skip
         before, labelled = study.protocol_text, has_labels(session, study)
         old = protocol_of(study)
         study.protocol_text, study.protocol_sha256 = text, protocol_sha256(text)
@@ -104,7 +105,9 @@ def init_study(
             session, study.id, rater_id, "protocol", old=before, new_sha256=study.protocol_sha256, after_labels=labelled
         )
     elif study.seed != seed:
-        raise AnnotationError("seed_fixed", f"study {name!r} was made with seed {study.seed}; it cannot change")
+        raise AnnotationError(
+            "seed_fixed", "study {name!r} was made with seed {seed}; it cannot change", name=name, seed=study.seed
+        )
     return study
 
 
@@ -122,9 +125,9 @@ def _refuse_name(name: str) -> None:
     if name != better:
         raise AnnotationError(
             "bad_name",
-            f"a study cannot be called {name!r}: its name stands in commands and file names, and has letters, digits, "
-            f"'-', '_' and '.' alone; take {better or 'mystudy'!r}",
-        )
+            "a study cannot be called {name!r}: its name stands in commands and file names, and has letters, digits, "
+            "'-', '_' and '.' alone; take {better!r}", name=name, better=better or "mystudy",
+        )  # fmt: skip
 
 
 def has_labels(session: orm.Session, study: Study) -> bool:
@@ -143,11 +146,11 @@ def no_work_yet(session: orm.Session, study: Study) -> AnnotationError:
     """The refusal of what rests on labels: whom to wait for, or that nobody is invited yet."""
     invited = Enrollment.role == "annotator", Enrollment.status != "withdrawn"
     count = session.scalar(select(func.count(Enrollment.id)).where(Enrollment.study_id == study.id, *invited)) or 0
-    waiting = "1 annotator is invited" if count == 1 else f"{count} annotators are invited"
+    waiting = worded_of(count, "{n} annotator is invited", "{n} annotators are invited")
     return AnnotationError(
-        "no_labels",
-        f"nobody has handed in work in study {study.name!r} yet; {waiting if count else 'invite annotators'}",
-    )
+        "no_labels", "nobody has handed in work in study {name!r} yet; {waiting}", name=study.name,
+        waiting=waiting if count else worded("invite annotators"),
+    )  # fmt: skip
 
 
 def _has_reports(session: orm.Session, study: Study) -> bool:

@@ -22,6 +22,7 @@ from annotation.people.active_time import seconds_by_criterion
 from annotation.planning.draws import draw_probabilities
 from db.tables import Item, Study
 from plain.spreadsheets import guarded
+from plain.wording import worded
 
 COLUMNS = (
     "item_id", "rater_id", "rater_kind", "criterion", "label", "cluster_id", "system_a", "system_b", "presentation",
@@ -217,6 +218,6 @@ def require_revealed(study: Study) -> None:
     if study.revealed_at is None and study.status not in ("closed", "locked") and blind_until != "open":
         raise errors.AnnotationError(
             "still_blind",
-            f"study {study.name!r} is {study.status}, and labels are joined with systems only once it is closed; "
-            f"close it, or run: calipers reveal {study.name}",
-        )
+            "study {name!r} is {status}, and labels are joined with systems only once it is closed; close it, or "
+            "run: calipers reveal {name}", name=study.name, status=worded(study.status),
+        )  # fmt: skip

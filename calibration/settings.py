@@ -34,8 +34,9 @@ def refuse_no_share(what: str, value: float, unit: str = "points") -> None:
         meant = value if is_meant else 5.0 if unit == "points" else 80.0
         mend = f"{'' if is_meant else 'such as '}{meant / 100:g}".replace("0.", ".")
         raise CalibrationError(
-            "unknown_form", f"{what} is {value:g}, and is a share of labels between 0 and 1: write {mend} for "
-            f"{meant:g} {unit}"
+            "unknown_form",
+            "{what} is {value:g}, and is a share of labels between 0 and 1: write {mend} for {meant:g} {unit}",
+            what=what, value=value, mend=mend, meant=meant, unit=unit,
         )  # fmt: skip
 
 
@@ -54,8 +55,9 @@ class Aggregate:
         for name, allowed in (("rule", RULES), ("by", ("", "tag")), ("several", ("any", "all"))):
             if getattr(self, name) not in allowed:
                 raise CalibrationError(
-                    "unknown_form", f"aggregate {self.name!r}: {name} is {getattr(self, name)!r}; use one of {allowed}"
-                )
+                    "unknown_form", "aggregate {name!r}: {key} is {found!r}; use one of {allowed}",
+                    name=self.name, key=name, found=getattr(self, name), allowed=allowed,
+                )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -112,39 +114,49 @@ class CalibrationSettings:
         for name, allowed in _ALLOWED.items():
             if getattr(self, name) not in allowed:
                 raise CalibrationError(
-                    "unknown_form", f"settings.{name} is {getattr(self, name)!r}; use one of {', '.join(allowed)}"
-                )
+                    "unknown_form", "settings.{name} is {found!r}; use one of {allowed}", name=name,
+                    found=getattr(self, name), allowed=", ".join(allowed),
+                )  # fmt: skip
         self._check_what_is_good_enough()
         if not 0 < self.level < 1:
-            raise CalibrationError("unknown_form", f"settings.level is {self.level}; use a number between 0 and 1")
+            raise CalibrationError(
+                "unknown_form", "settings.level is {level}; use a number between 0 and 1", level=self.level
+            )
         if not 0 < self.bias_floor < 0.5:
             raise CalibrationError(
-                "unknown_form", f"settings.bias_floor is {self.bias_floor}; use a rate between 0 and .5, such as .05"
-            )
+                "unknown_form", "settings.bias_floor is {bias_floor}; use a rate between 0 and .5, such as .05",
+                bias_floor=self.bias_floor,
+            )  # fmt: skip
         if not 0 <= self.alone_error < 1:
             raise CalibrationError(
-                "unknown_form", f"settings.alone_error is {self.alone_error}; use a share below 1, such as .1"
-            )
+                "unknown_form", "settings.alone_error is {alone_error}; use a share below 1, such as .1",
+                alone_error=self.alone_error,
+            )  # fmt: skip
         if self.planned_topics is not None and (type(self.planned_topics) is not int or self.planned_topics < 1):
             raise CalibrationError(
-                "unknown_form", f"settings.planned_topics is {self.planned_topics!r}; use a whole number from 1"
-            )
+                "unknown_form", "settings.planned_topics is {planned_topics!r}; use a whole number from 1",
+                planned_topics=self.planned_topics,
+            )  # fmt: skip
         if self.resamples < 1:
-            raise CalibrationError("unknown_form", f"settings.resamples is {self.resamples}; use a number above 0")
+            raise CalibrationError(
+                "unknown_form", "settings.resamples is {resamples}; use a number above 0", resamples=self.resamples
+            )
 
     def _check_what_is_good_enough(self) -> None:
         unknown = next((question for question in self.require if question not in REQUIRABLE), None)
         if unknown is not None:
             raise CalibrationError(
-                "unknown_form", f"settings.require names {unknown!r}; use some of {', '.join(REQUIRABLE)}"
-            )
+                "unknown_form", "settings.require names {unknown!r}; use some of {requirable}", unknown=unknown,
+                requirable=", ".join(REQUIRABLE),
+            )  # fmt: skip
         refuse_no_share("settings.margin", self.margin)
         if self.at_least is not None:
             refuse_no_share("settings.at_least", self.at_least, "%")
         if self.at_least_kappa is not None and not 0 < self.at_least_kappa < 1:
             raise CalibrationError(
-                "unknown_form", f"settings.at_least_kappa is {self.at_least_kappa:g}; use a number between 0 and 1"
-            )
+                "unknown_form", "settings.at_least_kappa is {at_least_kappa:g}; use a number between 0 and 1",
+                at_least_kappa=self.at_least_kappa,
+            )  # fmt: skip
         size = len(self.weights)
         if any(len(row) != size or any(not 0 <= cell <= 1 for cell in row) for row in self.weights):
             raise CalibrationError(

@@ -40,6 +40,25 @@ def several(count: int, thing: str, more: str = "") -> str:
     return counted(count, thing, more) if noun == thing else f"{count:,} {noun}"
 
 
+class Refusal(Exception):
+    """What is refused: a stable `code` for programs, and a sentence for people that keeps its {fields}.
+
+    So a page tells `text` in its own language wherever the refusal was made; in logs and on the command line it is
+    English. Without fields the sentence is said as it stands.
+    """
+
+    def __init__(self, code: str, sentence: str, /, **fields: object) -> None:
+        super().__init__(sentence.format(**fields) if fields else sentence)
+        self.code = code
+        self.sentence = sentence
+        self.fields = fields
+
+    @property
+    def text(self) -> str:
+        """What, which one, what to do, in the language that is set."""
+        return worded(self.sentence, **self.fields)
+
+
 def set_language(language: str) -> None:
     """Say what follows in this thread in one of `LANGUAGES`."""
     _language.set(language if language in LANGUAGES else ENGLISH)

@@ -12,6 +12,7 @@ from itertools import groupby, pairwise
 from annotation.canonical.blocks import EMOJI, Block
 from annotation.canonical.characters import CJK, changed, mostly_cjk
 from annotation.canonical.shelf import Shelf
+from plain.wording import worded
 
 # Words that open a paragraph to announce its place, and say nothing of the subject.
 PHRASES = (
@@ -64,10 +65,10 @@ def about_layout(label: str, text: str) -> str:
 
 def taken_by_plain(criterion: str, asked: str) -> str:
     """Why a study in plain layout cannot ask `criterion`, and what to do."""
-    return (
-        f"criterion {criterion!r} asks about layout or structure ({asked!r}), which it makes alike; "
-        "use layout = 'canonical', or ask that criterion in a study of its own"
-    )
+    return worded(
+        "criterion {criterion!r} asks about layout or structure ({asked!r}), which it makes alike; "
+        "use layout = 'canonical', or ask that criterion in a study of its own", criterion=criterion, asked=asked,
+    )  # fmt: skip
 
 
 def plain_line(text: str, counts: Counter[str], *, in_cell: bool = False) -> str:

@@ -238,9 +238,10 @@ def _only_reference(reports: Sequence[Candidate], topic: str) -> Candidate:
     if len(references) != 1:
         raise AnnotationError(
             "no_reference",
-            f"topic {topic!r} has {len(references)} reference reports, and one is to be shown beside each report; "
-            "give one system is_reference = yes in systems.csv and import again, or set paired_view = 'none'",
-        )
+            "topic {topic!r} has {references} reference reports, and one is to be shown beside each report; give one "
+            "system is_reference = yes in systems.csv and import again, or set paired_view = 'none'", topic=topic,
+            references=len(references),
+        )  # fmt: skip
     return references[0]
 
 
@@ -252,13 +253,14 @@ def _possible(reports: list[Candidate], topic: str, design: str) -> list[tuple[C
         if not references:
             raise AnnotationError(
                 "no_reference",
-                f"topic {topic!r} has no reference report; give one system is_reference = yes in systems.csv and "
-                "import again, or use --design all",
-            )
+                "topic {topic!r} has no reference report; give one system is_reference = yes in systems.csv and "
+                "import again, or use --design all", topic=topic,
+            )  # fmt: skip
         return [(reference, other) for reference in references for other in reports if not other.is_reference]
     raise AnnotationError(
-        "bad_design", f"no design called {design!r}; use {', '.join(DESIGNS)}, or the path of a list of pairs"
-    )
+        "bad_design", "no design called {design!r}; use {designs}, or the path of a list of pairs", design=design,
+        designs=', '.join(DESIGNS),
+    )  # fmt: skip
 
 
 Two = tuple[int, int]

@@ -239,9 +239,9 @@ def _refuse_repeats(table: _Table, free: Sequence[Place]) -> None:
         if is_seen or place.item in {held.item for held in hand}:
             raise AnnotationError(
                 "too_few_people",
-                f"everybody active has work on topic {topic!r} already, and one more label is to be given; invite one "
-                "more person, or lower --overlap",
-            )
+                "everybody active has work on topic {topic!r} already, and one more label is to be given; invite one "
+                "more person, or lower --overlap", topic=topic,
+            )  # fmt: skip
 
 
 def _chains(

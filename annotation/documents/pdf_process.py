@@ -13,6 +13,7 @@ from typing import Any
 from annotation.documents import pdf_lines, pdf_pictures, pdf_tree, programs
 from annotation.documents.document_tree import Element
 from annotation.errors import ImportingError
+from plain.wording import worded
 
 MEMORY_MB = 400  # of data
 PATIENCE_S = 300
@@ -25,20 +26,21 @@ SIDES = ("x0", "x1", "top", "bottom")
 LOCKED, TOO_LARGE, DAMAGED, NO_TEXT, TOO_LONG, TOO_WIDE, EMPTY = 3, 4, 5, 6, 11, 12, 13  # exit statuses
 TOLD = {
     LOCKED: "locked by a password; save it unlocked",
-    TOO_LARGE: f"reading it takes over {MEMORY_MB} MB, or gives too much text; save it anew, or as Markdown",
+    TOO_LARGE: "reading it takes over {memory_mb} MB, or gives too much text; save it anew, or as Markdown",
     DAMAGED: "no PDF, or damaged, or cut off; save it anew",
     NO_TEXT: "holds no text, only pictures of it or text on its side; read the text with OCR first",
-    TOO_LONG: f"over {MOST_PAGES:,} pages; a report is one document",
-    TOO_WIDE: f"a page wider or higher than {WIDEST:,} points, or of no size; save it anew",
+    TOO_LONG: "over {most_pages:,} pages; a report is one document",
+    TOO_WIDE: "a page wider or higher than {widest:,} points, or of no size; save it anew",
     EMPTY: "no PDF, or without a page; save it anew",
 }
+LIMITS = {"memory_mb": MEMORY_MB, "most_pages": MOST_PAGES, "widest": WIDEST}
 
 
 class Refused(Exception):
     """A file that is no report; `code` is one of `TOLD`."""
 
     def __init__(self, code: int) -> None:
-        super().__init__(TOLD[code])
+        super().__init__(TOLD[code].format(**LIMITS))
         self.code = code
 
 
@@ -130,13 +132,14 @@ def read_pdf(original: bytes, shown: str) -> tuple[Element, tuple[str, ...]]:
     if len(made) > programs.MOST_BYTES or (code < 0 and code != programs.KILLED):  # by the system, short of memory
         code = TOO_LARGE
     if code == programs.KILLED:
-        raise ImportingError(f"{shown}: not read within {PATIENCE_S} s; save it anew, or as Markdown")
+        raise ImportingError(
+            "{shown}: not read within {patience_s} s; save it anew, or as Markdown", shown=shown, patience_s=PATIENCE_S
+        )
     if code:
         said = complaint.decode("utf-8", "replace").strip().rpartition("\n")[2][:100]
-        broken = (
-            f"the program that reads PDFs does not run here ({said or f'exit status {code}'}); install calipers anew"
-        )
-        raise ImportingError(f"{shown}: {TOLD.get(code, broken)}")
+        broken = "the program that reads PDFs does not run here ({said}); install calipers anew"
+        told = worded(TOLD.get(code, broken), said=said or worded("exit status {code}", code=code), **LIMITS)
+        raise ImportingError(f"{shown}: {told}")
     blocks, lost = json.loads(made)
     return {"pandoc-api-version": [1, 23, 1], "meta": {}, "blocks": blocks}, tuple(lost)
 

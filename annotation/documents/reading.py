@@ -18,6 +18,7 @@ from annotation.documents.document_tree import Element
 from annotation.errors import ImportingError
 from annotation.files.decoding import decode
 from plain.counting import counted
+from plain.wording import worded
 
 FORMATS = {".docx": "docx+citations", ".odt": "odt", ".epub": "epub", ".html": "html", ".htm": "html"}
 # a reader's `commonmark`, and no HTML where Markdown has words of its own
@@ -71,8 +72,9 @@ def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf
         text = write_markdown(plain.of(tree), shown)
     except (RecursionError, document_tree.TooLarge):
         raise ImportingError(
-            f"{shown}: lists or tables within each other or joined cells without end; save it anew, or as Markdown"
-        ) from None
+            "{shown}: lists or tables within each other or joined cells without end; save it anew, or as Markdown",
+            shown=shown,
+        ) from None  # fmt: skip
     figures = (f"{counted(plain.figures, 'figure')} {WITHOUT_WORDS}",) if plain.figures else ()
     by = f"{suffix[1:]} by {', '.join(converters)}"
     return Document(text.replace("\0", ""), (*figures, *passed_over), by, tuple(plain.images))
@@ -90,8 +92,9 @@ def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[str, ...]:
     """What a packed document holds that its reader passes over. Raises ImportingError where it is none, or a bomb."""
     if original.startswith(OLD_OFFICE):
         raise ImportingError(
-            f"{shown}: locked by a password, or in the format of Word 97; save it unlocked as {suffix}"
-        )
+            "{shown}: locked by a password, or in the format of Word 97; save it unlocked as {suffix}", shown=shown,
+            suffix=suffix,
+        )  # fmt: skip
     try:
         with zipfile.ZipFile(io.BytesIO(original)) as packed:
             _refuse_bombs(packed, shown)
@@ -99,7 +102,9 @@ def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[str, ...]:
             part, signs = PASSED_OVER.get(suffix, ("", {}))
             held = packed.read(part) if part in packed.namelist() else b""
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, *UNPACKING):
-        raise ImportingError(f"{shown}: no {suffix} file, or cut off; save it anew") from None
+        raise ImportingError(
+            "{shown}: no {suffix} file, or cut off; save it anew", shown=shown, suffix=suffix
+        ) from None
     counts = {words: held.count(sign) for sign, words in signs.items()}
     return tuple(f"{counted(count, words)} that could not be read" for words, count in counts.items() if count)
 
@@ -110,16 +115,17 @@ def _refuse_bombs(packed: zipfile.ZipFile, shown: str) -> None:
     written = sum(entry.file_size for entry in entries if entry.filename.lower().endswith(WRITTEN))
     if size > UNPACKED_MB << 20 or written > WRITTEN_MB << 20 or len(entries) > MOST_ENTRIES:
         raise ImportingError(
-            f"{shown}: unpacks to over {UNPACKED_MB} MB, {WRITTEN_MB} MB of text or {MOST_ENTRIES:,} parts; "
-            "save it anew without what it embeds"
-        )
+            "{shown}: unpacks to over {unpacked_mb} MB, {written_mb} MB of text or {most_entries:,} parts; save it "
+            "anew without what it embeds", shown=shown, unpacked_mb=UNPACKED_MB, written_mb=WRITTEN_MB,
+            most_entries=MOST_ENTRIES,
+        )  # fmt: skip
 
 
 def _refuse_locked(packed: zipfile.ZipFile, shown: str) -> None:
     manifest = "META-INF/manifest.xml"
     listed = packed.read(manifest) if manifest in packed.namelist() else b""
     if b"encryption-data" in listed or any(entry.flag_bits & 1 for entry in packed.infolist()):
-        raise ImportingError(f"{shown}: locked by a password; save it unlocked")
+        raise ImportingError("{shown}: locked by a password; save it unlocked", shown=shown)
 
 
 def read_tree(original: bytes, suffix: str, shown: str) -> Element:
@@ -155,10 +161,16 @@ def _pandoc(given: bytes, options: list[str], shown: str) -> bytes:
     command = [_program(), "--sandbox", *options, "+RTS", f"-M{MEMORY_MB}m", "-RTS"]
     code, made, complaint = programs.run(command, given, PATIENCE_S)
     if len(made) > programs.MOST_BYTES or b"heap exhausted" in complaint.lower():  # GHC's own words where -M is reached
-        raise ImportingError(f"{shown}: reading it takes over {MEMORY_MB} MB; save it anew without what it embeds")
+        raise ImportingError(
+            "{shown}: reading it takes over {memory_mb} MB; save it anew without what it embeds", shown=shown,
+            memory_mb=MEMORY_MB,
+        )  # fmt: skip
     if code == 0:
         return made
     if code == programs.KILLED:
-        raise ImportingError(f"{shown}: not read within {PATIENCE_S} s; save it anew, or as Markdown")
+        raise ImportingError(
+            "{shown}: not read within {patience_s} s; save it anew, or as Markdown", shown=shown, patience_s=PATIENCE_S
+        )
     said = complaint.decode("utf-8", "replace").strip().split("\n", 1)[0][:100]
-    raise ImportingError(f"{shown}: cannot be read ({said or 'it is damaged'}); save it anew, or as Markdown")
+    said = said or worded("it is damaged")
+    raise ImportingError("{shown}: cannot be read ({said}); save it anew, or as Markdown", shown=shown, said=said)

@@ -8,6 +8,7 @@ from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
 from annotation.errors import ImportingError
+from plain.wording import worded
 
 # more files than this, or more bytes and many times its own, are no archive but a bomb
 MOST_FILES, SMALL, MOST_TIMES = 10_000, 100_000_000, 100
@@ -29,10 +30,11 @@ def unpack(archive: Path, into: Path) -> None:
                 raise BadZipFile("no file in it")
             most = min(MOST_BYTES, max(SMALL, MOST_TIMES * archive.stat().st_size))
             if len(entries) > MOST_FILES or size > most:
-                raise BadZipFile(f"{len(entries):,} files of {size:,} bytes; unpack it yourself if you trust it")
+                told = "{files:,} files of {size:,} bytes; unpack it yourself if you trust it"
+                raise BadZipFile(worded(told, files=len(entries), size=size))
             packed.extractall(into)
     except DAMAGED as error:
-        raise ImportingError(str(error)) from None
+        raise ImportingError(worded(str(error))) from None
 
 
 def write_named(files: Sequence[tuple[str, bytes]], into: Path) -> None:
@@ -40,10 +42,13 @@ def write_named(files: Sequence[tuple[str, bytes]], into: Path) -> None:
     a name leads out of `into`, two are one, or there are too many.
     """
     if len(files) > MOST_FILES:
-        raise ImportingError(f"{len(files):,} files; at most {MOST_FILES:,} come in at once")
+        raise ImportingError(
+            "{files:,} files; at most {most_files:,} come in at once", files=len(files), most_files=MOST_FILES
+        )
     if (size := sum(len(content) for _, content in files)) > MOST_BYTES:
-        raise ImportingError(f"{size:,} bytes; at most {MOST_BYTES:,} come in at once")
-    problems = [f"{name!r:.200}: no name of a file in a folder; rename it" for name, _ in files if not _is_inside(name)]
+        raise ImportingError("{size:,} bytes; at most {most_bytes:,} come in at once", size=size, most_bytes=MOST_BYTES)
+    outside = [name for name, _ in files if not _is_inside(name)]
+    problems = [worded("{name!r:.200}: no name of a file in a folder; rename it", name=name) for name in outside]
     if problems:
         raise ImportingError(problems)
     try:
@@ -52,7 +57,7 @@ def write_named(files: Sequence[tuple[str, bytes]], into: Path) -> None:
             with (into / name).open("xb") as file:
                 file.write(content)
     except OSError as error:
-        raise ImportingError(f"{name!r:.200}: {error.strerror}; rename it") from None
+        raise ImportingError("{name!r:.200}: {strerror}; rename it", name=name, strerror=error.strerror) from None
 
 
 def _is_inside(name: str) -> bool:

@@ -40,12 +40,14 @@ def read_bytes(path: Path, shown: str) -> bytes:
     """The file as it is. Raises ImportingError where it cannot be read, or has a name that no database can keep."""
     visible = shown.encode("utf-8", "backslashreplace").decode()
     if visible != shown:
-        raise ImportingError(f"{visible}: the file's name is not UTF-8; rename it")
+        raise ImportingError("{visible}: the file's name is not UTF-8; rename it", visible=visible)
     try:
         return path.read_bytes()
     except OSError as error:
-        remedy = "check the path" if isinstance(error, FileNotFoundError) else "make it readable or remove it"
-        raise ImportingError(f"{shown}: cannot be read ({error.strerror}); {remedy}") from None
+        remedy = worded("check the path" if isinstance(error, FileNotFoundError) else "make it readable or remove it")
+        raise ImportingError(
+            "{shown}: cannot be read ({strerror}); {remedy}", shown=shown, strerror=error.strerror, remedy=remedy
+        ) from None
 
 
 def decode(original: bytes, shown: str, encoding: str = "utf-8") -> str:
@@ -61,14 +63,20 @@ def decode_as_read(original: bytes, shown: str, encoding: str = "utf-8") -> str:
     except UnicodeDecodeError as error:
         line = original.count(b"\n", 0, error.start) + 1
         raise ImportingError(
-            f"{shown}:{line}: byte {original[error.start]:#04x} at {error.start:,} is not {encoding.upper()}; "
-            "re-save the file as UTF-8 or pass --encoding cp1252"
-        ) from None
+            "{shown}:{line}: byte {original:#04x} at {start:,} is not {encoding}; re-save the file as UTF-8 or pass "
+            "--encoding cp1252", shown=shown, line=line, original=original[error.start], start=error.start,
+            encoding=encoding.upper(),
+        ) from None  # fmt: skip
     except LookupError:
-        raise ImportingError(f"--encoding {encoding}: no such encoding; try utf-8 or cp1252") from None
+        raise ImportingError(
+            "--encoding {encoding}: no such encoding; try utf-8 or cp1252", encoding=encoding
+        ) from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise ImportingError(f"{shown}:{line}: holds a NUL character, so it is not a text file; replace or remove it")
+        raise ImportingError(
+            "{shown}:{line}: holds a NUL character, so it is not a text file; replace or remove it", shown=shown,
+            line=line,
+        )  # fmt: skip
     return text
 
 
@@ -93,7 +101,7 @@ def shortened(name: str) -> str:
 
 def some_of(names: Sequence[str], most: int, between: str = ", ") -> str:
     """The first names, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
+    more = worded(" and {more} more", more=len(names) - most) if len(names) > most else ""
     return between.join(names[:most]) + more
 
 
@@ -103,9 +111,10 @@ def storable_rows(rows: Iterable[Row], problems: list[str]) -> list[Row]:
     for row in rows:
         bad = [name for name, value in row.values.items() if not _is_storable([name, value])]
         if bad:
-            problems.append(
-                f"{row.where}: {shortened(bad[0])} holds a NUL or half a character (\\u0000, \\ud800); remove it"
-            )
+            problems.append(worded(
+                "{where}: {bad} holds a NUL or half a character (\\u0000, \\ud800); remove it", where=row.where,
+                bad=shortened(bad[0]),
+            ))  # fmt: skip
         else:
             kept.append(row)
     return kept
@@ -144,6 +153,11 @@ WANTED = {
     "bool_type": "use true or false",
     "bool_parsing": "use true or false",
 }
+OF_PYTHON = (  # what its readers say of a file, for the catalogues
+    "Expecting value", "Expecting property name enclosed in double quotes", "Expecting ':' delimiter",
+    "Expecting ',' delimiter", "Extra data", "Unterminated string starting", "Invalid control character",
+    "unexpected end of data", "File is not a zip file", "no file in it",
+)  # fmt: skip
 BOUNDS = {  # as pydantic says them
     "greater_than": "Input should be greater than {gt}",
     "greater_than_equal": "Input should be greater than or equal to {ge}",

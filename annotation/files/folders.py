@@ -6,6 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from annotation.errors import ImportingError
+from plain.wording import worded
 
 
 def refuse_ways_out(root: Path) -> None:
@@ -20,10 +21,11 @@ def refuse_ways_out(root: Path) -> None:
             shown = path.relative_to(root).as_posix()
             if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(inside):
                 raise ImportingError(
-                    f"{shown}: a link that leads out of {root}; put the file itself there, or remove it"
-                )
+                    "{shown}: a link that leads out of {root}; put the file itself there, or remove it", shown=shown,
+                    root=root,
+                )  # fmt: skip
             if _is_strange(path):
-                raise ImportingError(f"{shown}: neither a file nor a folder; remove it")
+                raise ImportingError("{shown}: neither a file nor a folder; remove it", shown=shown)
 
 
 def _is_strange(path: Path) -> bool:
@@ -45,7 +47,10 @@ def files(path: Path, pattern: str) -> list[tuple[Path, str]]:
     found = [(entry, entry.relative_to(path).as_posix()) for entry in sorted(path.rglob(pattern)) if entry.is_file()]
     kept = [(entry, shown) for entry, shown in found if not any(part.startswith(".") for part in shown.split("/"))]
     if not kept:
-        raise ImportingError(f"{path}: no file {pattern} found; give the folder that holds the results, or one file")
+        raise ImportingError(
+            "{path}: no file {pattern} found; give the folder that holds the results, or one file", path=path,
+            pattern=pattern,
+        )  # fmt: skip
     return kept
 
 
@@ -64,7 +69,7 @@ def number_hint(key: str, candidates: Collection[str]) -> str:
     """A clause for an error where ids would meet if they were compared as numbers (never done); else nothing."""
     twins = [name for name in candidates if name != key and _is_number(name) and _is_number(key)]
     twins = [name for name in twins if name.lstrip("0") == key.lstrip("0")]
-    return f" (as a number it would be {twins[0]!r}; ids are compared as written)" if twins else ""
+    return worded(" (as a number it would be {twin!r}; ids are compared as written)", twin=twins[0]) if twins else ""
 
 
 def as_file_name(name: str) -> str:

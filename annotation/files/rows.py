@@ -11,6 +11,7 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import Row, decode, decode_as_read, nfc, read_bytes, shortened, storable_rows
+from plain.wording import worded
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".parquet", ".pq")
 
@@ -29,7 +30,9 @@ def read_parquet(path: Path, shown: str, problems: list[str]) -> tuple[list[str]
         held = table.to_pylist()
     except (pa.ArrowException, OSError, ValueError) as error:
         reason = str(error).splitlines()[0][:100]
-        raise ImportingError(f"{shown}: not Parquet ({reason}); the file may be cut off") from None
+        raise ImportingError(
+            "{shown}: not Parquet ({reason}); the file may be cut off", shown=shown, reason=reason
+        ) from None
     rows = [
         Row(f"{shown}:{number}", {name: plain_value(value) for name, value in values.items()})
         for number, values in enumerate(held, start=1)
@@ -44,7 +47,10 @@ def _batches(file: Any, shown: str) -> Iterator[Any]:
         batch = _plain(batch)
         size += batch.nbytes
         if size > UNPACKED_MAX:
-            raise ImportingError(f"{shown}: holds over {UNPACKED_MAX >> 20:,} MB unpacked; split it, if you trust it")
+            raise ImportingError(
+                "{shown}: holds over {unpacked_max:,} MB unpacked; split it, if you trust it", shown=shown,
+                unpacked_max=UNPACKED_MAX >> 20,
+            )  # fmt: skip
         yield batch
 
 
@@ -77,7 +83,9 @@ def read_columns(path: Path, problems: list[str], encoding: str) -> tuple[list[s
     if suffix in (".jsonl", ".ndjson", ".json"):
         rows = read_json_rows(path, path.name, problems, encoding)
         return list(dict.fromkeys(name for row in rows for name in row.values)), rows
-    raise ImportingError(f"{path.name}: not a kind of table that is known; give {', '.join(SUFFIXES)}")
+    raise ImportingError(
+        "{name}: not a kind of table that is known; give {suffixes}", name=path.name, suffixes=", ".join(SUFFIXES)
+    )
 
 
 FIELD_LIMIT = 16_000_000  # reports exceed the csv module's default of 131,072 characters
@@ -105,14 +113,17 @@ def read_csv(
             if not columns:
                 columns = _columns(values, where)
             elif len(values) != len(columns):
-                problems.append(
-                    f"{where}: not as many values as columns ({len(values)}, not {len(columns)}); "
-                    "quote values with commas"
-                )
+                problems.append(worded(
+                    "{where}: not as many values as columns ({values}, not {columns}); quote values with commas",
+                    where=where, values=len(values), columns=len(columns),
+                ))  # fmt: skip
             else:
                 rows.append(Row(where, dict(zip(columns, values, strict=True))))
     except csv.Error as error:
-        raise ImportingError(f"{shown}:{start}: not CSV ({error}); the file may be cut off") from None
+        raise ImportingError(
+            "{shown}:{start}: not CSV ({error}); the file may be cut off",
+            shown=shown, start=start, error=worded(str(error)),
+        ) from None  # fmt: skip
     return columns, rows
 
 
@@ -124,16 +135,21 @@ def read_rows(
     columns, rows = read_csv(path, shown, problems, encoding)
     missing = [name for name in (key, *required) if name not in columns]
     if missing:
-        found = ", ".join(columns) or "nothing"
-        raise ImportingError(f"{shown}:1: no column {missing[0]!r} (found: {found}); add it")
+        found = ", ".join(columns) or worded("nothing")
+        raise ImportingError(
+            "{shown}:1: no column {missing!r} (found: {found}); add it", shown=shown, missing=missing[0], found=found
+        )
     first: dict[str, str] = {}
     for row in rows:
         name = nfc(row.values[key])
         if not name:
-            problems.append(f"{row.where}: empty {key}; fill it in or remove the line")
+            problems.append(worded("{where}: empty {key}; fill it in or remove the line", where=row.where, key=key))
         elif name in first:
             line = first[name].rpartition(":")[2]
-            problems.append(f"{row.where}: {key} {name!r} appears twice (first at line {line}); remove one")
+            problems.append(worded(
+                "{where}: {key} {name!r} appears twice (first at line {line}); remove one", where=row.where, key=key,
+                name=name, line=line,
+            ))  # fmt: skip
         first.setdefault(name, row.where)
     if problems:
         raise ImportingError(problems)
@@ -144,10 +160,15 @@ def _columns(names: list[str], where: str) -> list[str]:
     names = [name.strip() for name in names]
     for sign, word in OTHER_SEPARATORS.items():
         if len(names) == 1 and sign in names[0]:
-            raise ImportingError(f"{where}: values are separated by {word}, not by commas; save the file with commas")
+            raise ImportingError(
+                "{where}: values are separated by {word}, not by commas; save the file with commas", where=where,
+                word=worded(word),
+            )  # fmt: skip
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise ImportingError(f"{where}: column {twice[0]!r} appears twice; rename or remove one")
+        raise ImportingError(
+            "{where}: column {twice!r} appears twice; rename or remove one", where=where, twice=twice[0]
+        )
     return names
 
 
@@ -170,7 +191,10 @@ def read_json_rows(path: Path, shown: str, problems: list[str], encoding: str = 
     for line, value in _entries(text, shown, problems):
         where = f"{shown}:{line}"
         if not isinstance(value, dict):
-            problems.append(f"{where}: holds {KINDS[type(value)]}, not an object with named fields; correct the line")
+            problems.append(worded(
+                "{where}: holds {kinds}, not an object with named fields; correct the line", where=where,
+                kinds=worded(KINDS[type(value)]),
+            ))  # fmt: skip
             continue
         rows.append(Row(where, value))
     return storable_rows(rows, problems)
@@ -189,8 +213,9 @@ def _entries(text: str, shown: str, problems: list[str]) -> list[tuple[int, Any]
         except ImportingError as error:
             if number == lines[0][0] and len(lines) > 1 and _is_one_object(text):
                 raise ImportingError(
-                    f"{shown}:{number}: one object over several lines; write one object a line, or an array of objects"
-                ) from None
+                    "{shown}:{number}: one object over several lines; write one object a line, or an array of objects",
+                    shown=shown, number=number,
+                ) from None  # fmt: skip
             problems += error.problems
     return found
 
@@ -214,15 +239,21 @@ def _parsed(text: str, shown: str, line: int, last: bool = True) -> Any:
     try:
         return DECODER.decode(text)
     except json.JSONDecodeError as error:
-        remedy = "the file may be cut off" if last else "correct or remove the line"
+        remedy = worded("the file may be cut off" if last else "correct or remove the line")
         where = f"{shown}:{line + error.lineno - 1}"
         raise ImportingError(
-            f"{where}: not JSON ({error.msg.removesuffix(' at')} at column {error.colno}); {remedy}"
-        ) from None
+            "{where}: not JSON ({msg} at column {colno}); {remedy}", where=where,
+            msg=worded(error.msg.removesuffix(" at")), colno=error.colno, remedy=remedy,
+        ) from None  # fmt: skip
     except _NameTwice as error:
-        raise ImportingError(f"{shown}:{line}: name {shortened(str(error))} twice in one object; remove one") from None
+        raise ImportingError(
+            "{shown}:{line}: name {error} twice in one object; remove one", shown=shown, line=line,
+            error=shortened(str(error)),
+        ) from None  # fmt: skip
     except RecursionError:
-        raise ImportingError(f"{shown}:{line}: nested too deeply to be read; is this the right file?") from None
+        raise ImportingError(
+            "{shown}:{line}: nested too deeply to be read; is this the right file?", shown=shown, line=line
+        ) from None
 
 
 def _is_one_object(text: str) -> bool:

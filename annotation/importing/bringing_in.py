@@ -52,7 +52,9 @@ def find(path: Path, layout: str) -> Found:
     if layout == layouts.AUTO:
         layout, sign, path = layouts.propose(path)
     if layout != "table" and not path.is_dir():
-        raise ImportingError(f"{path}: not a folder; give the folder that holds the reports, or use --layout table")
+        raise ImportingError(
+            "{path}: not a folder; give the folder that holds the reports, or use --layout table", path=path
+        )
     return Found(layout, layouts.tree_of(layout, path), sign)
 
 

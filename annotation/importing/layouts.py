@@ -21,6 +21,7 @@ from annotation.importing.reports.deepresearch_bench import QUERIES, read_deepre
 from annotation.importing.reports.deepresearchgym import read_deepresearchgym
 from annotation.importing.reports.folder import read_folder
 from annotation.tool_answers.entries import FIELDS
+from plain.wording import worded
 
 AUTO = "auto"
 
@@ -108,7 +109,7 @@ DEPTHS = ("", "*/", "*/*/")  # where a tree is looked for: here, else in a folde
 
 def layout_lines(layouts: Mapping[str, Layout | ProbeLayout | ResultLayout]) -> str:
     """One line a layout, for errors and help."""
-    return "\n".join(f"  {name}: {layout.looks_like}" for name, layout in layouts.items())
+    return "\n".join(f"  {name}: {worded(layout.looks_like)}" for name, layout in layouts.items())
 
 
 def propose(path: Path) -> tuple[str, str, Path]:
@@ -119,20 +120,25 @@ def propose(path: Path) -> tuple[str, str, Path]:
     if path.is_file():
         if path.suffix.lower() in SUFFIXES:
             return "table", path.name, path
-        raise ImportingError(f"{path}: no layout reads this file; give a folder, or a table ({', '.join(SUFFIXES)})")
+        raise ImportingError(
+            "{path}: no layout reads this file; give a folder, or a table ({suffixes})", path=path,
+            suffixes=", ".join(SUFFIXES),
+        )  # fmt: skip
     for depth in DEPTHS:
         found = _signs(path, depth)
         if len(found) == 1:
             (name, folder), sign = next(iter(found.items()))
             return name, sign, folder
         if found:
-            reason = "; ".join(f"{name} because of {sign}" for (name, _), sign in found.items())
+            told = (worded("{name} because of {sign}", name=name, sign=sign) for (name, _), sign in found.items())
+            reason = worded("; ").join(told)
             break
     else:
-        reason = "no file of a known layout found"
+        reason = worded("no file of a known layout found")
     raise ImportingError(
-        f"{path}: cannot tell the layout ({reason}); pass --layout with one of\n{layout_lines(LAYOUTS)}"
-    )
+        "{path}: cannot tell the layout ({reason}); pass --layout with one of\n{layout_lines}", path=path,
+        reason=reason, layout_lines=layout_lines(LAYOUTS),
+    )  # fmt: skip
 
 
 def tree_of(layout: str, path: Path) -> Path:

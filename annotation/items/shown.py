@@ -127,9 +127,9 @@ def refuse_unasked(session: orm.Session, study: Study, topics: Collection[int]) 
     if unasked:
         raise errors.AnnotationError(
             "no_criteria",
-            f"topics of study {study.name!r} without criteria: {name_some(unasked)}; import their reports again with "
-            "criteria for them, or take their items out",
-        )
+            "topics of study {name!r} without criteria: {unasked}; import their reports again with criteria for "
+            "them, or take their items out", name=study.name, unasked=name_some(unasked),
+        )  # fmt: skip
 
 
 def unasked_topics(session: orm.Session, study: Study, among: Collection[int] | None = None) -> tuple[str, ...]:

@@ -64,7 +64,9 @@ def make_study(
     if principal.rater_id is None or principal.enrollment_id is None:
         raise errors.AnnotationError("forbidden", "the command line makes studies itself: calipers init")
     if session.scalar(select(tables.Study.id).where(tables.Study.name == name)) is not None:
-        raise errors.AnnotationError("name_taken", f"there is a study called {name!r}; give this one another name")
+        raise errors.AnnotationError(
+            "name_taken", "there is a study called {name!r}; give this one another name", name=name
+        )
     study = studies.init_study(session, name, text, seed, rater_id=principal.rater_id)
     if _admins(session, principal.study_id) <= {principal.rater_id}:
         maker = people_tables.Enrollment(

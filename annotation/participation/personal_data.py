@@ -13,7 +13,7 @@ from annotation.participation import people_list, standing
 from annotation.people import links, principals, sign_ins
 from annotation.studies import audit
 from db import people_tables, tables, types
-from plain.counting import counted
+from plain.wording import several
 
 PERIOD = "keep_names"  # the audit line that says for how many days after closing; the newest counts
 DELETED = "delete_names"
@@ -75,9 +75,9 @@ def erase_person(session: orm.Session, principal: principals.Principal, name: st
     if others := session.scalars(elsewhere.where(*theirs, tables.Study.id != study.id)).all():
         raise AnnotationError(
             "other_studies",
-            f"{name.strip()!r} is the same person in {counted(len(others), 'other study')}, where the name would go "
-            "too; take them out there first: calipers people STUDY --withdraw NAME",
-        )
+            "{name!r} is the same person in {others}, where the name would go too; take them out there first: "
+            "calipers people STUDY --withdraw NAME", name=name.strip(), others=several(len(others), "other study"),
+        )  # fmt: skip
     standing.withdraw(session, principal, name)
     mark = person.participant_sha256 or principals.erased_mark(session, name)
     _forget(session, person)
@@ -92,7 +92,9 @@ def keep_names(session: orm.Session, principal: principals.Principal, days: int 
     """Names of who labels go so many days after the study was closed; None: they stay until they are deleted."""
     study = principals.study_for(session, principal, "admin")
     if days is not None and not 0 <= days <= DAYS_MAX:
-        raise AnnotationError("bad_number", f"names are kept from 0 to {DAYS_MAX} days after closing; none lifts it")
+        raise AnnotationError(
+            "bad_number", "names are kept from 0 to {days_max} days after closing; none lifts it", days_max=DAYS_MAX
+        )
     audit(session, study.id, principal.rater_id, PERIOD, days=days)
 
 
@@ -128,7 +130,9 @@ def delete_names(session: orm.Session, principal: principals.Principal) -> int:
     """
     study = principals.study_for(session, principal, "admin")
     if study.status not in OVER:
-        raise AnnotationError("not_closed", f"close {study.name!r} first; one person's name goes at once by --erase")
+        raise AnnotationError(
+            "not_closed", "close {name!r} first; one person's name goes at once by --erase", name=study.name
+        )
     return _delete(session, study, principal.rater_id)
 
 

@@ -141,7 +141,10 @@ def settle(
         hold_study(session, study)
     earlier = len(_noted(session, study, SETTLED))
     if instead is not None and not 1 <= instead <= earlier:
-        raise AnnotationError("no_settlement", f"no settlement {instead} of this study; it has had {earlier}")
+        raise AnnotationError(
+            "no_settlement", "no settlement {instead} of this study; it has had {earlier}", instead=instead,
+            earlier=earlier,
+        )  # fmt: skip
     people = [one for one in crowd_people(session, principal, instead) if one.platform in ("", platform)]
     known = {person.participant_sha256: person for person in people}
     whose = {

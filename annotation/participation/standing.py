@@ -76,7 +76,9 @@ def void_work(session: orm.Session, principal: principals.Principal, name: str, 
     study = principals.study_for(session, principal, "admin")
     person = principals.enrollment_of(session, study, name)
     if study.status == "locked":
-        raise AnnotationError("locked", f"study {study.name!r} is locked; its labels are frozen, also against this")
+        raise AnnotationError(
+            "locked", "study {name!r} is locked; its labels are frozen, also against this", name=study.name
+        )
     if not reason.strip():
         raise AnnotationError("no_reason", "taking work out needs a reason; it is kept with the work")
     slots = 0
@@ -94,7 +96,9 @@ def set_quota(session: orm.Session, principal: principals.Principal, quota: int 
     """How many items this person may take, or without a name each annotator; None: as many as there are."""
     study = principals.study_for(session, principal, "admin")
     if quota is not None and not 0 <= quota <= QUOTA_MAX:
-        raise AnnotationError("bad_number", f"a quota is a number of items from 0 to {QUOTA_MAX}; none lifts it")
+        raise AnnotationError(
+            "bad_number", "a quota is a number of items from 0 to {quota_max}; none lifts it", quota_max=QUOTA_MAX
+        )
     whose = [principals.enrollment_of(session, study, name)] if name else _annotators(session, study)
     for person in whose:
         person.quota = quota
@@ -116,7 +120,7 @@ def equal_quota(session: orm.Session, principal: principals.Principal) -> int:
     study = principals.study_for(session, principal, "admin")
     people = _annotators(session, study)
     if not people:
-        raise AnnotationError("nobody", f"nobody labels in {study.name!r} yet; invite annotators first")
+        raise AnnotationError("nobody", "nobody labels in {name!r} yet; invite annotators first", name=study.name)
     slots = session.scalar(
         select(func.count())
         .select_from(Assignment)

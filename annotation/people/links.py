@@ -60,8 +60,9 @@ def open_link(
         platforms.platform_named(platform)
     if not (1 <= places <= PLACES_MAX and (quota is None or 1 <= quota <= PLACES_MAX)):
         raise AnnotationError(
-            "bad_number", f"an open link needs 1 to {PLACES_MAX} places, and a quota of at least one item"
-        )
+            "bad_number", "an open link needs 1 to {places_max} places, and a quota of at least one item",
+            places_max=PLACES_MAX,
+        )  # fmt: skip
     hold_study(session, study)
     if study_key(session, study.id) is None:
         audit(session, study.id, principal.rater_id, KEY, key=secrets.token_hex(32))
@@ -109,8 +110,9 @@ def revoke_open_link(session: Session, principal: principals.Principal, link_id:
     link = session.get(OpenLink, link_id, with_for_update=True)
     if link is None or link.study_id != study.id:
         raise AnnotationError(
-            "unknown_link", f"no open link {link_id} in {study.name!r}; see: calipers people {study.name}"
-        )
+            "unknown_link", "no open link {link_id} in {name!r}; see: calipers people {name}", link_id=link_id,
+            name=study.name,
+        )  # fmt: skip
     link.revoked_at = link.revoked_at or now()
     came = select(Enrollment.id).where(Enrollment.open_link_id == link.id)
     by_it = update(Invite).where(Invite.enrollment_id.in_(came), Invite.revoked_at.is_(None))
@@ -232,15 +234,16 @@ def invite(session: Session, principal: principals.Principal, name: str, role: s
     name = name.strip()
     _refuse_no_name(name)
     if role not in ROLES:
-        raise AnnotationError("bad_role", f"no role {role!r}; choose one of {', '.join(ROLES)}")
+        raise AnnotationError("bad_role", "no role {role!r}; choose one of {roles}", role=role, roles=", ".join(ROLES))
     hold_study(session, study)  # of two who invite somebody new at once, one finds them here
     enrollment = principals.find_enrollment(session, study, name) or _enroll_new(session, study, name, role)
     if enrollment.role != role:
         raise AnnotationError(
-            "role_fixed", f"{name!r} is already {enrollment.role} in {study.name!r}; one person holds one role a study"
-        )
+            "role_fixed", "{name!r} is already {role} in {study!r}; one person holds one role a study", name=name,
+            role=enrollment.role, study=study.name,
+        )  # fmt: skip
     if enrollment.status == "withdrawn":
-        raise AnnotationError("withdrawn", f"{name!r} is withdrawn, so no link would work; resume them first")
+        raise AnnotationError("withdrawn", "{name!r} is withdrawn, so no link would work; resume them first", name=name)
     if new_link:
         withdraw_links(session, enrollment)
     token = link_of(session, study, enrollment)
@@ -268,18 +271,23 @@ def _refuse_no_name(name: str) -> None:
     if not name:
         raise AnnotationError("bad_name", "a person needs a name; it is seen by admins only")
     if name == SERVERS_OWN:
-        raise AnnotationError("bad_name", f"{name!r} stands for whoever runs the server, who needs no other link")
+        raise AnnotationError(
+            "bad_name", "{name!r} stands for whoever runs the server, who needs no other link", name=name
+        )
     if len(name) > NAME_MAX or CONTROL.search(name):
-        raise AnnotationError("bad_name", f"{name!r:.60} is no name: one line of at most {NAME_MAX} plain characters")
+        raise AnnotationError(
+            "bad_name", "{name!r:.60} is no name: one line of at most {name_max} plain characters", name=name,
+            name_max=NAME_MAX,
+        )  # fmt: skip
 
 
 def _enroll_new(session: Session, study: Study, name: str, role: str) -> Enrollment:
     """One person with two places would count as two annotators who agree."""
     if other := principals.lookalike_of(session, study, name):
         raise AnnotationError(
-            "bad_name",
-            f"{other!r} is in {study.name!r} already; for the same person write that, for another a fuller name",
-        )
+            "bad_name", "{other!r} is in {name!r} already; for the same person write that, for another a fuller name",
+            other=other, name=study.name,
+        )  # fmt: skip
     return principals.enroll(session, study, name, role)
 
 

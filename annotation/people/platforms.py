@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from annotation.errors import AnnotationError
+from plain.wording import worded
 
 PERSON = ("participant", "PROLIFIC_PID", "workerId", "participantId", "survey_code", "id")  # as platforms call the id
 VISIT = ("SESSION_ID", "assignmentId")  # what one person's visit is called, which nobody else is told
@@ -78,7 +79,9 @@ OPEN = (("The address of your survey, with each person's id in place of ID", "{l
 def platform_named(name: str) -> Platform:
     """The platform of this name. Raises AnnotationError `bad_platform`."""
     if name not in PLATFORMS:
-        raise AnnotationError("bad_platform", f"no platform {name!r}; choose one of {', '.join(PLATFORMS)}")
+        raise AnnotationError(
+            "bad_platform", "no platform {name!r}; choose one of {platforms}", name=name, platforms=", ".join(PLATFORMS)
+        )
     return PLATFORMS[name]
 
 
@@ -114,8 +117,9 @@ def address_back(name: str, end: str, given: str) -> str:
     platform = platform_named(name)
     if not platform.hosts:
         raise AnnotationError(
-            "bad_address", f"{platform.called} takes no address for {end}: people bring it their code instead"
-        )
+            "bad_address", "{called} takes no address for {end}: people bring it their code instead",
+            called=platform.called, end=end,
+        )  # fmt: skip
     if platform.address and given.isalnum() and given.isascii():
         return platform.address.format(code=given)
     try:
@@ -125,11 +129,12 @@ def address_back(name: str, end: str, given: str) -> str:
         host, is_plain = "", False
     ours = any(host == known or (known.startswith(".") and host.endswith(known)) for known in platform.hosts)
     if parts_unfit(given) or not (ours and is_plain and given.startswith("https://")):
-        where = " or ".join(known.removeprefix(".") for known in platform.hosts)
+        where = worded(" or ").join(known.removeprefix(".") for known in platform.hosts)
         what = "a code of letters and digits, or an address" if platform.address else "an address"
         raise AnnotationError(
-            "bad_address", f"{given!r:.200}: for {end}, {platform.called} needs {what} of https://{where}"
-        )
+            "bad_address", "{given!r:.200}: for {end}, {called} needs {what} of https://{where}", given=given, end=end,
+            called=platform.called, what=worded(what), where=where,
+        )  # fmt: skip
     return _with_id(given) if name == "sona" else given
 
 

@@ -11,6 +11,7 @@ from annotation.people.keys import key_of
 from db.people_tables import Enrollment, Rater
 from db.tables import Study
 from plain.hashes import keyed
+from plain.wording import worded
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,11 @@ def require_role(principal: Principal, *roles: str) -> None:
     """Raises AnnotationError `forbidden` unless the role is one of `roles`; an admin may what an evaluator may."""
     held = {principal.role} | ({"evaluator"} if principal.role == "admin" else set())
     if not held & set(roles):
-        raise errors.AnnotationError("forbidden", f"this needs the role {' or '.join(roles)}; ask the study's admin")
+        raise errors.AnnotationError(
+            "forbidden",
+            "this needs the role {roles}; ask the study's admin",
+            roles=worded(" or ").join(map(worded, roles)),
+        )
 
 
 def may_label(session: orm.Session, principal: Principal) -> bool:
@@ -110,8 +115,9 @@ def enrollment_of(session: orm.Session, study: Study, name: str) -> Enrollment:
     found = find_enrollment(session, study, name)
     if found is None:
         raise errors.AnnotationError(
-            "unknown_person", f"nobody called {name.strip()!r} in {study.name!r}; see: calipers people {study.name}"
-        )
+            "unknown_person", "nobody called {name!r} in {study!r}; see: calipers people {study}", name=name.strip(),
+            study=study.name,
+        )  # fmt: skip
     return found
 
 

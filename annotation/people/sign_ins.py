@@ -221,7 +221,9 @@ def end_sign_in(session: orm.Session, principal: principals.Principal, number: i
     signed = session.get(SignIn, number)
     person = None if signed is None else session.get_one(Enrollment, signed.enrollment_id)
     if signed is None or person is None or person.study_id != study.id:
-        raise AnnotationError("unknown_sign_in", f"no sign-in {number} in {study.name!r}; load the page again")
+        raise AnnotationError(
+            "unknown_sign_in", "no sign-in {number} in {name!r}; load the page again", number=number, name=study.name
+        )
     end_sign_ins(session, *of_one_browser(signed))
     audit(session, study.id, principal.rater_id, "end_sign_in", enrollment=person.pseudonym, sign_in=signed.id)
 

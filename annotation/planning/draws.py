@@ -58,9 +58,10 @@ def refuse_other_slots(session: orm.Session, study: Study, drawn: Collection[str
     if found:
         raise AnnotationError(
             "bad_design",
-            f"{len(found)} topics, such as {min(found)!r}, have work for people that no draw gave them, so their "
-            "chances are unknown; begin a study with --design active, or go on with its design",
-        )
+            "{found} topics, such as {one!r}, have work for people that no draw gave them, so their chances are "
+            "unknown; begin a study with --design active, or go on with its design", found=len(found),
+            one=min(found),
+        )  # fmt: skip
 
 
 def late_topics(session: orm.Session, study: Study, keys: Collection[str]) -> list[str]:

@@ -34,8 +34,9 @@ def plan_probes(
     ]
     if not probes:
         raise AnnotationError(
-            "no_probes", f"study {study.name!r} has no probes; bring some in: calipers import probes PATH --layout …"
-        )
+            "no_probes", "study {name!r} has no probes; bring some in: calipers import probes PATH --layout …",
+            name=study.name,
+        )  # fmt: skip
     slots = Assignment.status.in_(LIVE), Assignment.source.in_(SLOT_SOURCES), Assignment.purpose == "label"
     planned = select(Assignment.item_id).where(Assignment.study_id == study.id, *slots)
     standing = set(session.scalars(planned))
@@ -79,7 +80,10 @@ def plan_items(session: orm.Session, study: Study, asked: Asked) -> tuple[Sequen
         )  # fmt: skip
     if asked.listed is not None:
         if protocol.task_type != "pairwise_choice" and not protocol.rates_both:
-            raise AnnotationError("bad_design", f"a list of pairs is for pairwise_choice, not for {protocol.task_type}")
+            raise AnnotationError(
+                "bad_design", "a list of pairs is for pairwise_choice, not for {task_type}",
+                task_type=protocol.task_type,
+            )  # fmt: skip
         if any(asked.amount.values()):
             raise AnnotationError(
                 "bad_design", "a list says itself which pairs; leave out how many a topic, a category or in all"
@@ -132,8 +136,9 @@ def _rated(session: orm.Session, study: Study) -> tuple[set[frozenset[int]], set
     twins = twin_items(session, study)
     if protocol_of(study).rates_both and any(row.id not in twins for row in rows):
         raise AnnotationError(
-            "other_view", f"study {study.name!r} has items of another view, which rate one report; make a new study"
-        )
+            "other_view", "study {name!r} has items of another view, which rate one report; make a new study",
+            name=study.name,
+        )  # fmt: skip
     by_id = {row.id: _rated_by(row) for row in rows}
     rated = {item: reports | by_id.get(twins.get(item, item), reports) for item, reports in by_id.items()}
     standing = {rated[row.id] for row in rows if row.purpose == "label" and row.excluded_at is None}

@@ -91,7 +91,10 @@ class Strata:
         """Raises AnnotationError `bad_design` for names that are none, and none at all."""
         if not self.by or {*self.by} - {*BY} or len({*self.by}) < len(self.by):
             raise AnnotationError(
-                "bad_design", f"strata {', '.join(self.by)!r}: name some of {', '.join(BY)}, each once"
+                "bad_design",
+                "strata {by!r}: name some of {known}, each once",
+                by=", ".join(self.by),
+                known=", ".join(BY),
             )
 
 
@@ -110,7 +113,9 @@ def verdicts_of(session: orm.Session, study: Study, judge: str = "") -> dict[int
     if not given:
         known = ", ".join(sorted(judges))
         if known:
-            raise AnnotationError("unknown_judge", f"no answers of a judge {judge!r} (judges: {known})")
+            raise AnnotationError(
+                "unknown_judge", "no answers of a judge {judge!r} (judges: {known})", judge=judge, known=known
+            )
         raise AnnotationError("no_verdicts", "no judge has answered yet; run one, or import its results, then draw")
     return {item: _majority(answers) for item, answers in given.items()}
 

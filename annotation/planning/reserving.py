@@ -129,6 +129,6 @@ def _refuse_over_quota(people: Sequence[Enrollment], loads: Mapping[int, int]) -
         if person.quota is not None and load > person.quota:
             raise AnnotationError(
                 "quota",
-                f"{person.pseudonym} would have {load} items and may take {person.quota}; raise that quota, invite "
-                "more people, or leave out --roster",
-            )
+                "{pseudonym} would have {load} items and may take {quota}; raise that quota, invite more people, or "
+                "leave out --roster", pseudonym=person.pseudonym, load=load, quota=person.quota,
+            )  # fmt: skip

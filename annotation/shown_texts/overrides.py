@@ -21,6 +21,7 @@ from annotation.studies import audit, protocol_of
 from db.tables import Assignment, Item, Label, Report, Study, System, Topic
 from db.types import now
 from plain.hashes import text_sha256
+from plain.wording import worded
 
 RESOLUTIONS = ("keep", "mask", "exclude")
 MASK = "[system]"
@@ -36,9 +37,14 @@ def resolve_flag(
     _refuse_unknown(resolution)
     report = _changeable(session, principal, report_id, is_text_changed=resolution != "keep")
     if not 0 <= number < len(report.flags):
-        raise AnnotationError("unknown_flag", f"this report has {len(report.flags)} flags, none with number {number}")
+        raise AnnotationError(
+            "unknown_flag", "this report has {flags} flags, none with number {number}", flags=len(report.flags),
+            number=number,
+        )  # fmt: skip
     if decided := report.flags[number].get("resolution"):
-        raise AnnotationError("already_resolved", f"this passage was decided already: {decided}")
+        raise AnnotationError(
+            "already_resolved", "this passage was decided already: {decided}", decided=worded(decided)
+        )
     _refuse_mask_of_no_name(resolution, report.flags[number]["kind"])
     _resolve_flags(session, principal, report, [number], resolution, reason)
     if resolution != "keep":
@@ -121,16 +127,17 @@ def _refuse_mask_of_no_name(resolution: str, kind: str) -> None:
     if resolution not in decisions_about(kind):
         raise AnnotationError(
             "bad_resolution",
-            f"a passage of kind {kind} is no name, so {MASK} cannot stand for it: keep it, exclude its report, or "
-            "change its words by hand on the Blinding page",
-        )
+            "a passage of kind {kind} is no name, so {mask} cannot stand for it: keep it, exclude its report, or "
+            "change its words by hand on the Blinding page", kind=kind, mask=MASK,
+        )  # fmt: skip
 
 
 def _refuse_unknown(resolution: str) -> None:
     if resolution not in RESOLUTIONS:
         raise AnnotationError(
-            "bad_resolution", f"a flag is resolved as one of {', '.join(RESOLUTIONS)}, not {resolution!r}"
-        )
+            "bad_resolution", "a flag is resolved as one of {resolutions}, not {resolution!r}",
+            resolutions=', '.join(RESOLUTIONS), resolution=resolution,
+        )  # fmt: skip
 
 
 def edit_text(session: Session, principal: Principal, report_id: int, text: str, reason: str) -> None:
@@ -158,7 +165,9 @@ def restore_passage(session: Session, principal: Principal, report_id: int, star
         raise AnnotationError("edited", "this text was written by hand, so nothing can be put back; edit it instead")
     passage = [(span[0], span[1]) for span in report.removed if start <= span[0] and span[1] <= end]
     if not passage:
-        raise AnnotationError("unknown_passage", f"nothing was removed from {start} to {end} in this report")
+        raise AnnotationError(
+            "unknown_passage", "nothing was removed from {start} to {end} in this report", start=start, end=end
+        )
     restored = [*map(tuple, (report.override or {}).get("restored", [])), *passage]
     topic = session.get_one(Topic, report.topic_id)
     protocol = protocol_of(session.get_one(Study, report.study_id))

@@ -216,7 +216,9 @@ def pass_training(session: orm.Session, admin: principals.Principal, name: str, 
     if not reason.strip():
         raise AnnotationError("no_reason", "passing somebody by hand needs a reason; give it with --reason")
     if protocol_of(study).study.training.items == 0:
-        raise AnnotationError("no_training", f"study {study.name!r} asks for no training; there is nothing to pass")
+        raise AnnotationError(
+            "no_training", "study {name!r} asks for no training; there is nothing to pass", name=study.name
+        )
     if enrollment.training_passed_at is None:
         enrollment.training_passed_at = now()
         audit(
@@ -230,9 +232,10 @@ def refuse_too_few(session: orm.Session, study: Study) -> None:
     if there < wanted:
         raise AnnotationError(
             "no_training_items",
-            f"study {study.name!r} trains its people on {wanted} items and has {there}; bring in more with: "
-            f"calipers import gold FILE --study {study.name} --use training, or lower study.training.items",
-        )
+            "study {name!r} trains its people on {wanted} items and has {there}; bring in more with: calipers import "
+            "gold FILE --study {name} --use training, or lower study.training.items", name=study.name, wanted=wanted,
+            there=there,
+        )  # fmt: skip
 
 
 def _result(

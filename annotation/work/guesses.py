@@ -17,6 +17,7 @@ from annotation.protocol import Protocol
 from annotation.studies import protocol_of
 from db.people_tables import Enrollment
 from db.tables import Assignment, Event, Item, Report, Study, System, Topic
+from plain.wording import worded
 
 PERSON = "person"
 JUDGED = ("Left", "Right", "Report")  # titles of texts whose writer is asked about; a reference is known to be one
@@ -51,12 +52,12 @@ def refuse_unknown_kinds(session: orm.Session, study: Study) -> None:
     kinds = _kinds(session, study)
     unknown = sorted(session.get_one(System, key).key for key, kind in kinds.items() if not kind)
     if unknown or len(set(kinds.values())) < 2:
-        what = f"{', '.join(unknown[:5])} has none" if unknown else "all have the same"
+        what = worded("{named} has none" if unknown else "all have the same", named=", ".join(unknown[:5]))
         raise AnnotationError(
             "no_kinds",
-            f"study.guess_system asks for the kind of writer, which is a system's family, and {what}; "
-            "write the column family in systems.csv, or set guess_system = false",
-        )
+            "study.guess_system asks for the kind of writer, which is a system's family, and {what}; write the "
+            "column family in systems.csv, or set guess_system = false", what=what,
+        )  # fmt: skip
 
 
 def asked_on_page(session: orm.Session, study: Study, assignment: Assignment) -> dict[str, list[str]] | None:
@@ -72,7 +73,7 @@ def refuse_unasked(session: orm.Session, assignment: Assignment, entry: GuessEnt
     asked = asked_on_page(session, session.get_one(Study, assignment.study_id), assignment)
     for side, said in entry.said.items():
         if asked is None or side not in asked["sides"] or said not in ("", *asked["kinds"]):
-            raise AnnotationError("invalid", f"{said!r:.60} is no kind of writer that is asked for here")
+            raise AnnotationError("invalid", "{said!r:.60} is no kind of writer that is asked for here", said=said)
 
 
 def sides_of(protocol: Protocol, item: Item, left: str | None) -> dict[str, int]:

@@ -13,6 +13,7 @@ from annotation.training.training import refuse_too_few
 from annotation.work.guesses import refuse_unknown_kinds
 from db.tables import Assignment, Item, Report, Study
 from db.types import now
+from plain.wording import several, worded
 
 # from -> to; anything else is refused by name
 MOVES = {
@@ -41,15 +42,15 @@ def reveal(session: orm.Session, principal: Principal) -> Study:
 def move_study(session: orm.Session, study: Study, status: str, rater_id: int | None = None) -> None:
     """Open, pause, close or lock. Opening keeps the plan's root, closing returns taken work, locking freezes labels."""
     if study.status not in MOVES[status]:
-        allowed = " or ".join(MOVES[status])
+        allowed = worded(" or ").join(worded(one) for one in MOVES[status])
         raise errors.AnnotationError(
-            "wrong_status",
-            f"study {study.name!r} is {study.status}; only a study that is {allowed} can become {status}",
-        )
+            "wrong_status", "study {name!r} is {status}; only a study that is {allowed} can become {wanted}",
+            name=study.name, status=worded(study.status), allowed=allowed, wanted=worded(status),
+        )  # fmt: skip
     items = select(Item.id).where(Item.study_id == study.id, Item.purpose == "label")
     if status == "open" and session.scalar(items.limit(1)) is None:
         raise errors.AnnotationError(
-            "no_items", f"study {study.name!r} has no items; make them with: calipers pairs {study.name} --apply"
+            "no_items", "study {name!r} has no items; make them with: calipers pairs {name} --apply", name=study.name
         )
     if status == "open":
         _refuse_unresolved(session, study)
@@ -91,7 +92,7 @@ def _refuse_unresolved(session: orm.Session, study: Study) -> None:
     if reports:
         raise errors.AnnotationError(
             "unresolved_flags",
-            f"{flags} {'passage' if flags == 1 else 'passages'} in {reports} {'report' if reports == 1 else 'reports'} "
-            "may say who wrote them, and nobody has decided about them; look "
-            f"with: calipers audit {study.name}, then decide there or on the blinding page",
-        )
+            "{flags} in {reports} may say who wrote them, and nobody has decided about them; look "
+            "with: calipers audit {name}, then decide there or on the blinding page", flags=several(flags, "passage"),
+            reports=several(reports, "report"), name=study.name,
+        )  # fmt: skip

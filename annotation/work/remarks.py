@@ -86,7 +86,10 @@ def reply(session: orm.Session, principal: Principal, remark: int, text: str) ->
     if not text:
         raise AnnotationError("no_reply", "a reply needs words; its annotator reads them in My work")
     if len(text) > COMMENT_MAX:
-        raise AnnotationError("invalid", f"a reply has at most {COMMENT_MAX:,} characters, and this one {len(text):,}")
+        raise AnnotationError(
+            "invalid", "a reply has at most {comment_max:,} characters, and this one {text:,}",
+            comment_max=COMMENT_MAX, text=len(text),
+        )  # fmt: skip
     _append(session, principal, remark, REPLY, answers=remark, text=text)
 
 
@@ -102,9 +105,9 @@ def _append(session: orm.Session, principal: Principal, remark: int, what: str, 
     skip = about is not None and (about.kind, about.what) == ("audit", "give_back")
     if about is None or not (skip or (about.kind in ("flag", "comment") and about.what in GIVEN)):
         raise AnnotationError(
-            "no_remark",
-            f"no flag, comment or skip has the number {remark} in study {study.name!r}; see: calipers status",
-        )
+            "no_remark", "no flag, comment or skip has the number {remark} in study {name!r}; see: calipers status",
+            remark=remark, name=study.name,
+        )  # fmt: skip
     assignment = about.data["assignment"] if skip else about.assignment_id
     session.add(
         Event(

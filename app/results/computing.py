@@ -75,7 +75,7 @@ def judge_orders(session: orm.Session, principal: Principal) -> dict[str, Orders
 
 Refused = errors.AnnotationError | CalibrationError | errors.ImportingError
 REFUSED = (errors.AnnotationError, CalibrationError, errors.ImportingError)
-Refusal = tuple[str, str, tuple[str, ...]]  # who refused; code; text, or each problem
+Refusal = tuple[str, tuple[Any, ...], dict[str, object]]  # who refused; what it was made of, and its fields
 Told = tuple[Any, Refusal | None]
 
 
@@ -214,10 +214,10 @@ def tell(url: str, task: Task, waiting: Waiting = NOBODY) -> Told:
     try:
         return compute(open_database(url) if url else None, task, waiting), None
     except errors.ImportingError as refused:
-        return None, ("importing", "", refused.problems)
+        return None, ("importing", (refused.problems,), {})
     except (errors.AnnotationError, CalibrationError) as refused:
         kind = "calibration" if type(refused) is CalibrationError else "annotation"
-        return None, (kind, refused.code, (refused.text,))
+        return None, (kind, (refused.code, refused.sentence), refused.fields)
 
 
 def hear(told: Told) -> tuple[Any, Refused | None]:
@@ -225,10 +225,9 @@ def hear(told: Told) -> tuple[Any, Refused | None]:
     value, refusal = told
     if refusal is None:
         return value, None
-    kind, code, said = refusal
-    if kind == "importing":
-        return None, errors.ImportingError(said)
-    return None, (CalibrationError if kind == "calibration" else errors.AnnotationError)(code, said[0])
+    kind, said, fields = refusal
+    made: Any = {"importing": errors.ImportingError, "calibration": CalibrationError}.get(kind, errors.AnnotationError)
+    return None, made(*said, **fields)
 
 
 if __name__ == "__main__":

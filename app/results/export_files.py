@@ -132,8 +132,9 @@ def write_bundle_of(
         if label_version(session, study) != found.version:
             raise AnnotationError(
                 "changed_meanwhile",
-                f"study {study.name!r} got labels or was changed while its report was computed; export again",
-            )
+                "study {name!r} got labels or was changed while its report was computed; export again",
+                name=study.name,
+            )  # fmt: skip
         beside |= {
             "protocol.toml": study.protocol_text,
             bundle.PLAN: dataset.json_text(study_plan(session, study)),
@@ -174,7 +175,9 @@ def tool_files(
 ) -> tool_labels.ToolFiles:
     """`labels` in the form of `tool`, one of `TOOLS`. `texts`: with what the items show. Raises `no_labels`."""
     if labels.empty:
-        raise AnnotationError("no_labels", f"study {study.name!r} holds no label yet; there is nothing to write")
+        raise AnnotationError(
+            "no_labels", "study {name!r} holds no label yet; there is nothing to write", name=study.name
+        )
     protocol = protocol_of(study)
     answers = {} if protocol.task_type == "pointwise_rating" else {"answers": list(protocol.choices)}
     criteria = {

@@ -61,7 +61,9 @@ def refuse_kept(chosen: Mapping[str, Any]) -> None:
     """Raise AnnotationError where a protocol states what was done instead of what was chosen."""
     for name in ("earlier_looks", "topics_labelled"):
         if name in chosen:
-            raise AnnotationError("bad_protocol", f"calibration.{name}: is what calipers counts itself; remove it")
+            raise AnnotationError(
+                "bad_protocol", "calibration.{name}: is what calipers counts itself; remove it", name=name
+            )
 
 
 def looks_of_file(given: LooksGiven, labels: pd.DataFrame, stated: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,10 +23,12 @@ from calibration.settings import Aggregate
 from calibration.systems.claim_scores import Part, together
 from calibration.table.verdicts import known
 from calipers import kept_reports, label_files, tidy_files
+from plain.wording import worded
 
 if TYPE_CHECKING:
     from annotation.protocol import Protocol, Scale
 
+UNKNOWN_SETTING = "CalibrationSettings.__init__() got an unexpected keyword argument"
 NOT_SETTINGS = ("cluster", "after_reveal")  # of the protocol's `calibration` table: they decide what is counted
 
 
@@ -73,16 +75,17 @@ def settings_of(
     answers = answer_settings(protocol, criteria) if protocol else {}
     refuse_kept(chosen)
     if own := sorted(answers.keys() & chosen.keys()):
-        raise AnnotationError("bad_protocol", f"calibration.{own[0]}: is made of the protocol's answers; remove it")
+        raise AnnotationError(
+            "bad_protocol", "calibration.{own}: is made of the protocol's answers; remove it", own=own[0]
+        )
     if protocol and protocol.answers.allow_tie and protocol.answers.allow_not_applicable:
         chosen.setdefault("not_applicable", "drop")
     try:
         return CalibrationSettings(**{"seed": seed, **answers, **chosen, **overrides})
     except (TypeError, CalibrationError) as error:
-        text = str(error).replace(
-            "CalibrationSettings.__init__() got an unexpected keyword argument", "no setting is called"
-        )
-        raise AnnotationError("bad_protocol", f"the calibration table, or an option: {text}") from None
+        unknown = worded("no setting is called")
+        text = error.text if isinstance(error, CalibrationError) else str(error).replace(UNKNOWN_SETTING, unknown)
+        raise AnnotationError("bad_protocol", "the calibration table, or an option: {text}", text=text) from None
 
 
 def file_report(
@@ -126,7 +129,7 @@ def families_of(pairs: Sequence[str]) -> dict[str, str]:
     parts = {pair: pair.rpartition("=") for pair in pairs}
     wrong = next((pair for pair, (name, _, family) in parts.items() if not name or not family), None)
     if wrong is not None:
-        raise AnnotationError("bad_option", f"--family {wrong!r} is not NAME=FAMILY, such as gpt-4=openai")
+        raise AnnotationError("bad_option", "--family {wrong!r} is not NAME=FAMILY, such as gpt-4=openai", wrong=wrong)
     return {name: family for name, _, family in parts.values()}
 
 
@@ -140,8 +143,9 @@ def refuse_unknown(families: Mapping[str, str], labels: pd.DataFrame) -> None:
     if wrong is not None and {"rater_id", "rater_kind"} <= {*labels.columns}:
         judges = ", ".join(sorted({*labels.loc[labels["rater_kind"] == "judge", "rater_id"].astype(str)}))
         raise AnnotationError(
-            "bad_option", f"--family: no judge or system is called {wrong!r}; the judges are {judges}"
-        )
+            "bad_option", "--family: no judge or system is called {wrong!r}; the judges are {judges}", wrong=wrong,
+            judges=judges,
+        )  # fmt: skip
 
 
 def _each_criterion(protocol: Protocol | None, labels: pd.DataFrame, overrides: dict[str, Any]) -> dict[str, Any]:
@@ -195,5 +199,8 @@ def publishable(labels: pd.DataFrame) -> pd.DataFrame:
         told = next((text for text in kept[name].unique() if redact(str(text)) != str(text)), None)
         if told is not None:
             what = "an e-mail address, a key or a folder of a machine"
-            raise AnnotationError("not_pseudonymous", f"{name} {told!r} is or holds {what}; write a pseudonym instead")
+            raise AnnotationError(
+                "not_pseudonymous", "{name} {told!r} is or holds {what}; write a pseudonym instead", name=name,
+                told=told, what=what,
+            )  # fmt: skip
     return kept.assign(rationale=kept["rationale"].map(redact)) if "rationale" in kept else kept

@@ -53,8 +53,9 @@ def open_report(source: shown_file.Source, nothing: str) -> Opened | None:
         kept = waiting.computed("report", source, version, doing="Computing intervals")
         return Opened(kept.value, named, kept.version) if kept else None
     except (errors.AnnotationError, CalibrationError, errors.ImportingError) as error:
+        why = worded("{lead}.", lead=error.text[:1].upper() + error.text[1:])
         where = "" if isinstance(source, shown_file.ShownFile) else f"<p>{worded(WHERE)}</p>"
-        empty(nothing, f"<p>{escape(str(error)[:1].upper() + str(error)[1:])}.</p>{where}")
+        empty(nothing, f"<p>{escape(why)}</p>{where}")
         return None
 
 

@@ -248,9 +248,9 @@ def refuse_unknown_positive(study: Study, settings: CalibrationSettings) -> None
         named = ", ".join(sorted(answers)[:10]) or "none: verdicts on pairs do not pass or fail"
         raise errors.CalibrationError(
             "unknown_label",
-            f"settings.positive is {settings.positive!r}, which is no answer of this table (its answers are {named}); "
-            "name the one that passes",
-        )
+            "settings.positive is {positive!r}, which is no answer of this table (its answers are {named}); name the "
+            "one that passes", positive=settings.positive, named=named,
+        )  # fmt: skip
 
 
 def positive_cautions(study: Study, settings: CalibrationSettings) -> Iterator[estimates.ReportWarning]:

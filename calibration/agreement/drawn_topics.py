@@ -77,8 +77,9 @@ def refuse_unweighted(study: Study, what: str) -> None:
     """Raises `unknown_form` where `what` would be told of topics that were drawn with unequal probabilities."""
     if study.drawn is not None:
         raise CalibrationError(
-            "unknown_form", f"topics were drawn with unequal probabilities, and {what} of people's labels are not "
-            "weighted by them; read win rates in calipers calibrate, or compare by judges alone, without people's rows"
+            "unknown_form",
+            "topics were drawn with unequal probabilities, and {what} of people's labels are not weighted by them; "
+            "read win rates in calipers calibrate, or compare by judges alone, without people's rows", what=what,
         )  # fmt: skip
 
 

@@ -93,8 +93,9 @@ def _chosen(study: Study, judges: Sequence[str] | None) -> list[Answers]:
     for name in names:
         if name not in known:
             raise CalibrationError(
-                "unknown_rater", f"no judge is called '{name}'; they are {', '.join(known) or 'none'}"
-            )
+                "unknown_rater", "no judge is called '{name}'; they are {known}", name=name,
+                known=', '.join(known) or 'none',
+            )  # fmt: skip
     return [known[name] for name in names]
 
 

@@ -127,9 +127,9 @@ def _scale(rater: str, values: Array, human: bool) -> str:
         beside = f" here and {values.max():g} elsewhere" if odd[0] < values.max() else ""
         raise CalibrationError(
             "bad_confidence",
-            f"confidence of {rater} is {odd[0]:g}{beside}; write whole levels 1 to "
-            f"{HIGHEST}, or shares from 0 to 1, and one of the two for each rater",
-        )
+            "confidence of {rater} is {odd:g}{beside}; write whole levels 1 to {highest}, or shares from 0 to 1, and "
+            "one of the two for each rater", rater=rater, odd=odd[0], beside=beside, highest=HIGHEST,
+        )  # fmt: skip
     return FIFTHS
 
 

@@ -119,7 +119,9 @@ def items_for_people(verdicts: pd.DataFrame, judge: str, settings: CalibrationSe
         )  # fmt: skip
     found = {sure.judge: sure for sure in item_surenesses(study, scale)}
     if judge not in found:
-        raise errors.CalibrationError("unknown_form", f"no judge is called {judge!r}; there are {', '.join(found)}")
+        raise errors.CalibrationError(
+            "unknown_form", "no judge is called {judge!r}; there are {found}", judge=judge, found=", ".join(found)
+        )
     alone = next(
         one for one in alone_of(study, groups_of(study, settings, pooled=True)[0], scale, settings)
         if one.judge == judge

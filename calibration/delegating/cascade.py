@@ -58,7 +58,9 @@ def with_cascade(
     other = _as_deployed(first[first["rater_id"] == dear]).set_index("unit")
     asked = one.index.intersection(other.index)
     if asked.empty:
-        raise CalibrationError("unknown_form", f"{cheap!r} and {dear!r} share no label; run both on the same items")
+        raise CalibrationError(
+            "unknown_form", "{cheap!r} and {dear!r} share no label; run both on the same items", cheap=cheap, dear=dear
+        )
     one, other = one.loc[asked].astype({"label": object, "status": object}), other.loc[asked]
     sent = ~settled[asked.to_numpy()]
     read = np.asarray(one["item_id"].isin(one["item_id"][sent]))
@@ -119,7 +121,9 @@ def _refuse_unknown(study: Study, *names: str) -> None:
     judges = [judge.rater for judge in study.judges if not judge.rater.endswith(BOTH_ORDERS)]
     wrong = next((name for name in names if name not in judges), None)
     if wrong is not None:
-        raise CalibrationError("unknown_form", f"no judge is called {wrong!r}; there are {', '.join(judges)}")
+        raise CalibrationError(
+            "unknown_form", "no judge is called {wrong!r}; there are {judges}", wrong=wrong, judges=", ".join(judges)
+        )
 
 
 def _settled(study: Study, cheap: str) -> Mask:
@@ -127,8 +131,9 @@ def _settled(study: Study, cheap: str) -> Mask:
     judge, both = _named(study, cheap), _named(study, f"{cheap}{BOTH_ORDERS}")
     if judge is None or both is None:
         raise CalibrationError(
-            "unknown_form", f"{cheap!r} has no label in both orders; a cascade keeps what both orders agree on"
-        )
+            "unknown_form", "{cheap!r} has no label in both orders; a cascade keeps what both orders agree on",
+            cheap=cheap,
+        )  # fmt: skip
     return consistent_units(study, judge, both)
 
 

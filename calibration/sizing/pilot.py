@@ -81,9 +81,12 @@ def pilot_of(
     judge = judge or max(spreads, key=lambda name: (-1.0 if math.isnan(spreads[name].sd) else spreads[name].sd, name))
     for name in filter(None, (judge, other)):
         if name not in spreads:
-            raise CalibrationError("unknown_rater", f"no judge is called {name!r}; there are {', '.join(spreads)}")
+            raise CalibrationError(
+                "unknown_rater", "no judge is called {name!r}; there are {spreads}", name=name,
+                spreads=', '.join(spreads),
+            )  # fmt: skip
     if judge == other:
-        raise CalibrationError("unknown_rater", f"{judge} is compared with itself; name two judges")
+        raise CalibrationError("unknown_rater", "{judge} is compared with itself; name two judges", judge=judge)
     against, difference = _difference(study, rows, judge, other)
     agreement, icc, variance = _agreement(rows, judge, settings)
     gaps = {one.rater: _gap(study, one, settings) for one in study.judges}

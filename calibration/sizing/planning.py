@@ -94,8 +94,10 @@ def sd_of_pair_differences(
     """
     if not -1 <= correlation < 1:
         raise CalibrationError(
-            "bad_number", f"the correlation is {correlation:g}; use one from -1 to below 1, at which nothing would vary"
-        )
+            "bad_number",
+            "the correlation is {correlation:g}; use one from -1 to below 1, at which nothing would vary",
+            correlation=correlation,
+        )  # fmt: skip
     one, two = (sd_of_pair_means(p, labels_per_pair, icc) for p in (agreement, other))
     return math.sqrt(max(0.0, one * one + two * two - 2 * correlation * one * two))
 
@@ -122,7 +124,10 @@ def pairs_needed(
     sd = sd_of_pair_means(agreement, labels_per_pair, icc)
     found = needed_for_interval(Spread(agreement, sd, np.empty(0)), half_width, level)
     if found.clusters is None:
-        raise CalibrationError("bad_number", f"a half-width of {half_width:g} needs over a million pairs; ask for less")
+        raise CalibrationError(
+            "bad_number", "a half-width of {half_width:g} needs over a million pairs; ask for less",
+            half_width=half_width,
+        )  # fmt: skip
     return found.clusters
 
 
@@ -168,7 +173,9 @@ def needed_for_claim(
     2004. Raises `margin_missing` and `bad_number`.
     """
     if not margin > 0:
-        raise CalibrationError("margin_missing", f"the margin is {margin:g}; fix one above 0 before results are seen")
+        raise CalibrationError(
+            "margin_missing", "the margin is {margin:g}; fix one above 0 before results are seen", margin=margin
+        )
     _check(level, wanted, tried)
     strict, gap = 1 - (1 - level) / tried, max(0.0, spread.mean)
     spread = replace(spread, mean=gap)
@@ -253,15 +260,19 @@ def _check(level: float, wanted: float, tried: int) -> None:
 def _need_agreement(agreement: float) -> None:
     if not 0 < agreement < 1:
         raise CalibrationError(
-            "bad_number", f"agreement is {agreement:g}; use one between 0 and 1, as without disagreement nothing varies"
-        )
+            "bad_number",
+            "agreement is {agreement:g}; use one between 0 and 1, as without disagreement nothing varies",
+            agreement=agreement,
+        )  # fmt: skip
 
 
 def _need(what: str, value: float, low: float, high: float) -> None:
     if not low <= value <= high:
         least = "a number above 0" if low == TINY else f"a number from {low:g}"
         most = "" if math.isinf(high) else " to below 1" if high < 1 else f" to {high:g}"
-        raise CalibrationError("bad_number", f"{what} is {value:g}; use {least}{most}")
+        raise CalibrationError(
+            "bad_number", "{what} is {value:g}; use {least}{most}", what=what, value=value, least=least, most=most
+        )
 
 
 Mask = npt.NDArray[np.bool_]

@@ -32,7 +32,9 @@ class Design:
             ("annotators per pair", self.annotators_per_pair),
         ):
             if not 0 < value < math.inf:
-                raise CalibrationError("bad_number", f"{what} is {value:g}; use a number above 0")
+                raise CalibrationError(
+                    "bad_number", "{what} is {value:g}; use a number above 0", what=what, value=value
+                )
 
     @property
     def labels_per_topic(self) -> float:
@@ -52,7 +54,9 @@ class Prices:
     def __post_init__(self) -> None:
         for what, value in vars(self).items():
             if value < 0 or math.isinf(value):
-                raise CalibrationError("bad_number", f"{what.replace('_', ' ')} is {value:g}; use a number from 0")
+                raise CalibrationError(
+                    "bad_number", "{what} is {value:g}; use a number from 0", what=what.replace("_", " "), value=value
+                )
 
 
 NO_PRICES = Prices()
@@ -114,8 +118,9 @@ class Goals:
     def __post_init__(self) -> None:
         if not self.margin > 0:
             raise CalibrationError(
-                "margin_missing", f"the margin is {self.margin:g}; fix one above 0 before results are seen"
-            )
+                "margin_missing", "the margin is {margin:g}; fix one above 0 before results are seen",
+                margin=self.margin,
+            )  # fmt: skip
         refuse_no_share("the margin", self.margin)
 
 
@@ -336,7 +341,7 @@ def _cost(found: Needed, known: _Known, prices: Prices, judges: int = 1) -> Cost
 
 def _at(known: _Known, goals: Goals, claimed: Goals, prices: Prices, topics: int) -> At:
     if topics < 2:
-        raise CalibrationError("bad_number", f"{topics} is too few topics for an interval; use 2 or more")
+        raise CalibrationError("bad_number", "{topics} is too few topics for an interval; use 2 or more", topics=topics)
     once = _as_one_look(topics, known.gap, claimed)
     return At(
         topics,
@@ -353,8 +358,9 @@ def _assumed(agreement: float, gap: float, labels: float, icc: float, correlatio
     other = agreement - gap
     if not 0 < other < 1:
         raise CalibrationError(
-            "bad_number", f"{gap:g} less than {agreement:g} leaves an agreement of {other:g}; use a smaller difference"
-        )
+            "bad_number", "{gap:g} less than {agreement:g} leaves an agreement of {other:g}; use a smaller difference",
+            gap=gap, agreement=agreement, other=other,
+        )  # fmt: skip
     sd = planning.sd_of_pair_differences(agreement, other, labels, icc, correlation)
     rng = np.random.default_rng(0)
     raw = _topic_means(rng, agreement, labels, icc) - _topic_means(rng, other, labels, icc)

@@ -37,25 +37,26 @@ def refuse_lonely(study: joining.Study) -> None:
     if not (frame["status"] == "ok").any():
         raise CalibrationError(
             "no_usable_label",
-            f"none of the {len(frame):,} rows holds a usable answer (their status is "
-            f"{', '.join(sorted(set(frame['status'].astype(str))))}); add the labels that were read",
-        )
+            "none of the {frame:,} rows holds a usable answer (their status is {status}); add the labels that were "
+            "read", frame=len(frame), status=", ".join(sorted(set(frame['status'].astype(str)))),
+        )  # fmt: skip
     rater = frame["rater_id"].cat.codes.to_numpy()
     row = frame.iloc[0]
     if (rater == rater[0]).all():
         raise CalibrationError(
             "one_rater",
-            f"every row is of rater '{row['rater_id']}' (item '{row['item_id']}' among them); agreement needs two "
-            "raters, add the labels of an annotator or of a judge",
-        )
+            "every row is of rater '{rater_id}' (item '{item_id}' among them); agreement needs two raters, add the "
+            "labels of an annotator or of a judge", rater_id=row['rater_id'], item_id=row['item_id'],
+        )  # fmt: skip
     first = np.unique(frame["unit"].to_numpy(), return_index=True)[1]  # of each unit its first row
     if (rater == rater[first][frame["unit"].to_numpy()]).all():
         raise CalibrationError(
             "no_shared_items",
-            f"{len(frame)} of {len(frame)} rows find no partner: no two raters share an item and criterion (first: "
-            f"item '{row['item_id']}', criterion '{row['criterion']}', rater '{row['rater_id']}'); check that "
-            "item_id and criterion are spelt alike for all raters",
-        )
+            "{frame} of {frame} rows find no partner: no two raters share an item and criterion (first: item "
+            "'{item_id}', criterion '{criterion}', rater '{rater_id}'); check that item_id and criterion are spelt "
+            "alike for all raters", frame=len(frame), item_id=row['item_id'], criterion=row['criterion'],
+            rater_id=row['rater_id'],
+        )  # fmt: skip
 
 
 def cluster_word(frame: pd.DataFrame) -> str:

@@ -114,8 +114,9 @@ def _refuse_same(asked: dict[str, list[str]]) -> None:
                 both = " and ".join(one or "the first study" for one in (seen[name], study))
                 raise CalibrationError(
                     "same_criterion",
-                    f"'{name}' is asked in {both}: two questions of one name cannot be told apart; leave one study out",
-                )
+                    "'{name}' is asked in {both}: two questions of one name cannot be told apart; leave one study out",
+                    name=name, both=both,
+                )  # fmt: skip
             seen[name] = study
 
 

@@ -68,7 +68,10 @@ def topic_scores(
     study = joining.study_of(verdicts, settings)
     found = aggregates.measure_of(report_values.Rows(study), measure, settings)
     if found is None:
-        raise CalibrationError("no_measure", f"no label is of the kind that '{measure.name}' ({measure.rule}) is about")
+        raise CalibrationError(
+            "no_measure", "no label is of the kind that '{name}' ({rule}) is about", name=measure.name,
+            rule=measure.rule,
+        )  # fmt: skip
     _refuse_unknown(study, rater)
     if rater is None:
         refuse_unweighted(study, "scores of topics")
@@ -122,11 +125,12 @@ def _mean_over(
 def _refuse_unknown(study: joining.Study, rater: str | None) -> None:
     judges = [one.rater for one in study.judges]
     if rater is None and not study.annotators:
-        raise CalibrationError("unknown_rater", f"no person labelled; name a judge ({', '.join(judges)})")
+        raise CalibrationError("unknown_rater", "no person labelled; name a judge ({judges})", judges=", ".join(judges))
     if rater is not None and rater not in (*judges, *(one.rater for one in study.annotators), bias.EVERYONE):
         raise CalibrationError(
-            "unknown_rater", f"no rater is called '{rater}'; the judges are {', '.join(judges) or 'none'}"
-        )
+            "unknown_rater", "no rater is called '{rater}'; the judges are {judges}", rater=rater,
+            judges=', '.join(judges) or 'none',
+        )  # fmt: skip
 
 
 def _category_of(study: joining.Study, wanted: joining.Mask) -> npt.NDArray[np.object_]:

@@ -199,7 +199,9 @@ def _raters(study: joining.Study, rater: str | None) -> tuple[joining.Answers, .
     found = tuple(one for one in (*study.annotators, *study.judges) if one.rater == rater)
     if not found:
         names = ", ".join(judge.rater for judge in study.judges) or "none"
-        raise CalibrationError("unknown_rater", f"no rater is called '{rater}'; the judges are {names}")
+        raise CalibrationError(
+            "unknown_rater", "no rater is called '{rater}'; the judges are {names}", rater=rater, names=names
+        )
     return found
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import partial
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,7 @@ from annotation.work.open_and_close import move_study
 from app.setting_up import SetUp, sentence, set_up_of, steps
 from db.connect import reading, transaction
 from db.tables import Event, Study
+from plain.wording import speaking
 from tests.app.drawing import drawn, html_of
 from tests.small_study import PROTOCOL, a_person, write_reports
 
@@ -144,6 +147,64 @@ def test_an_owner_takes_every_step_on_the_page_and_ends_the_study_there(
         ).all()
     done = [what for what, rater in acts if rater is not None and what != "sign_in"]
     assert done == ["import", "pairs", "invite", "status", "reveal", *["status"] * 4]
+
+
+def upload_in_chinese(cookie):  # type: ignore[no-untyped-def]  # the upload alone
+    from annotation.people.sign_ins import who
+    from app.screens.study import bringing_in
+    from app.settings import database
+    from db.connect import reading
+    from plain.wording import set_language
+
+    set_language("zh_CN")
+    with reading(database()) as session:
+        bringing_in.show(who(session, cookie))
+
+
+def in_folder(name: str, content: bytes, *, without: str = "") -> list[tuple[str, bytes, str]]:
+    """The reports, but for the one called `without`, and one file more beside them."""
+    kept = [one for one in REPORTS if one[0] != without]
+    return [*kept, (f"reports/{name}", content, "text/plain")]
+
+
+WRONG_UPLOADS = {  # what is given -> how many problems are told
+    "a report is missing": (REPORTS[1:], 1),
+    "an empty report": (in_folder("one/sun.md", b" ", without=REPORTS[0][0]), 1),
+    "no UTF-8": (in_folder("one/sun.md", b"S\xe9n", without=REPORTS[0][0]), 2),
+    "no document": (in_folder("one/sun.docx", b"PK", without=REPORTS[0][0]), 2),
+    "a topic that is not listed": (in_folder("topics.csv", b"topic,title\nsun,Sun\n"), 2),
+    "a column that is none": (in_folder("systems.csv", b"system,colour\none,red\n"), 2),
+    "no column of topics": (in_folder("topics.csv", b"title\nSun\n"), 1),
+    "rows of another length": (in_folder("topics.csv", b"topic,title\nsun\nwind,Wind,2\n"), 2),
+    "no layout": ([("reports/a/b/c/d.bin", b"x", "text/plain")], 1),
+    "no JSON": ([("t.jsonl", b'{"topic": "sun",\n{"topic"}\n', "text/plain")], 2),
+    "other columns": ([("t.csv", b"qid,model,response\n1,one,Text\n", "text/csv")], 3),
+    "no archive": ([("t.zip", b"none", "application/zip")], 1),
+}
+# names of files, of their columns and kinds, options, and what stands in quotes
+OWN_WORDS = re.compile(
+    r"'[^']*'|--[\w-]+( [A-Z]+| \w+=\w+)?|[\w/]*\.(csv|jsonl?|docx|html|md|zip|bin|a)\b|\b(one|two|sun|wind|reports)\b"
+    r"|\b(UTF-8|JSONL?|CSV|Parquet|cp1252|0x\w+|null|zip)\b|（现有：[^）]*）|（可用：[^）]*）|\n +\w+: .*"
+)
+
+
+@pytest.mark.slow
+def test_no_word_of_a_refused_upload_is_english_on_a_chinese_page(engine_here: Engine) -> None:
+    with transaction(engine_here) as session:
+        token = invite(session, local_admin(init_study(session, "mine", PROTOCOL, 7)), "Olga", "admin")
+    cookie = _signed_in(engine_here, token)
+    with speaking("zh_CN"):  # what was chosen is told again outside of the page
+        screen = AppTest.from_function(upload_in_chinese, args=(cookie,), default_timeout=60).run()
+        wrong, kind = {}, "A folder"
+        for what, (given, problems) in WRONG_UPLOADS.items():
+            if kind == "A folder" and "/" not in given[0][0]:
+                kind = screen.segmented_control(key="reports_kind").set_value("A .zip or a table").run() and "a file"
+            screen.file_uploader[0].set_value(given).run()
+            told = next(html for html in html_of(drawn(pressed(screen, "reports_in"))) if "s-told" in html)
+            english = re.findall("[A-Za-z]{2,}", OWN_WORDS.sub("", unescape(re.sub("<[^>]+>", " ", told))))
+            if english or told.count("<li>") != problems or ("缺少报告" in what and "勾选“" not in told):
+                wrong[what] = english, told
+        assert wrong == {}
 
 
 def test_topics_are_drawn_batch_by_batch_on_the_page(engine_here: Engine) -> None:

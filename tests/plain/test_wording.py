@@ -69,6 +69,23 @@ def constants(tree: ast.Module) -> dict[str, list[str]]:
     return found
 
 
+REFUSING = {"AnnotationError": slice(1, 2), "CalibrationError": slice(1, 2), "ImportingError": slice(1)}
+SAYING = REFUSING | {
+    "worded": slice(1), "lettered": slice(1), "worded_of": slice(1, 3), "several": slice(1, 2), "table": slice(1),
+    "_page": slice(1),
+}  # fmt: skip
+OF_NO_PAGE = (  # what these refuse is told by commands, by whoever calls them, or to annotators by its code
+    "annotation/importing/claims", "annotation/importing/labels", "annotation/importing/published_labels",
+    "annotation/judges/aligning", "annotation/judges/stress_tests", "annotation/labelling.py", "annotation/offline",
+    "annotation/people/door_limits.py", "app/commands", "app/reproducing", "app/results/looks.py", "app/server",
+    "calibration/arithmetic", "calibration/inference", "calibration/sampling", "calibration/totals",
+)  # fmt: skip
+
+
+def of_no_page(path: Path) -> bool:
+    return any(path.is_relative_to(ROOT / place) for place in OF_NO_PAGE)
+
+
 def asked() -> Iterator[tuple[Path, str, str, set[str]]]:
     """File, context, English sentence and the names that are filled in, of every call that the source makes."""
     for path, tree in trees():
@@ -77,14 +94,7 @@ def asked() -> Iterator[tuple[Path, str, str, set[str]]]:
             name = called(node)
             if name in ("table", "_page") and not path.is_relative_to(ROOT / "app"):
                 continue  # a table of the database
-            if not isinstance(node, ast.Call) or name not in (
-                "worded",
-                "lettered",
-                "worded_of",
-                "several",
-                "table",
-                "_page",
-            ):
+            if not isinstance(node, ast.Call) or name not in SAYING or (name in REFUSING and of_no_page(path)):
                 continue
             fields = {word.arg for word in node.keywords if word.arg} | ({"n"} if name == "worded_of" else set())
             heads = (
@@ -92,9 +102,7 @@ def asked() -> Iterator[tuple[Path, str, str, set[str]]]:
                 if name == "table" and len(node.args) > 1 and isinstance(node.args[1], ast.Tuple)
                 else []
             )
-            first = {"worded": node.args[:1], "lettered": node.args[:1], "worded_of": node.args[1:3], "several": node.args[1:2],
-                     "table": [*node.args[:1], *heads], "_page": node.args[:1], "_button": node.args[:1]}[name]  # fmt: skip
-            for argument in first:
+            for argument in [*node.args[SAYING[name]], *heads]:
                 whose = argument.value if isinstance(argument, ast.Subscript) else argument
                 keys = [*texts(argument), *(known.get(whose.id, []) if isinstance(whose, ast.Name) else [])]
                 yield from ((path, wording.COUNTED if name == "several" else "", key, fields) for key in keys)

@@ -6,6 +6,7 @@ from annotation.errors import ImportingError
 from annotation.files import folders, rows
 from annotation.files.decoding import as_text, collecting, nfc
 from annotation.importing.reports import criteria_files, records
+from plain.wording import worded
 
 QUERIES = "data/prompt_data/query.jsonl"
 RAW, CLEANED, CRITERIA = "data/test_data/raw_data", "data/test_data/cleaned_data", "data/criteria_data/criteria.jsonl"
@@ -16,10 +17,10 @@ SUFFIX = ".jsonl"
 def read_deepresearch_bench(root: Path, encoding: str = "utf-8") -> records.Parsed:
     """Reports by `id` (the original code goes by the prompt's text); the reference may be absent."""
     if not (root / QUERIES).is_file():
-        raise ImportingError(f"{QUERIES}: not under {root}; give the folder that holds data")
+        raise ImportingError("{queries}: not under {root}; give the folder that holds data", queries=QUERIES, root=root)
     if not (root / RAW).is_dir():
         raise ImportingError(
-            f"{RAW}: not there; add it (cleaned_data will not do: a model rewrote 26 of 100 of its texts)"
+            "{raw}: not there; add it (cleaned_data will not do: a model rewrote 26 of 100 of its texts)", raw=RAW
         )
     problems: list[str] = []
     topics = _topics(root, encoding, problems)
@@ -33,7 +34,7 @@ def read_deepresearch_bench(root: Path, encoding: str = "utf-8") -> records.Pars
         with collecting(problems):
             reports += _reports(path, root, nfc(system), topics, encoding, problems, other_prompts)
     if not reports and not problems:
-        problems.append(f"{RAW}: no reports found; expected files like SYSTEM.jsonl")
+        problems.append(worded("{raw}: no reports found; expected files like SYSTEM.jsonl", raw=RAW))
     notes = []
     if other_prompts:
         notes.append(
@@ -64,9 +65,14 @@ def _topics(root: Path, encoding: str, problems: list[str]) -> dict[str, records
             key = nfc(as_text(row.values.get("id")) or "")
             prompt = as_text(row.values.get("prompt")) or ""
             if not key or not prompt.strip():
-                problems.append(f"{row.where}: no 'id' or no 'prompt'; fill it in or remove the line")
+                problems.append(
+                    worded("{where}: no 'id' or no 'prompt'; fill it in or remove the line", where=row.where)
+                )
             elif key in topics:
-                problems.append(f"{row.where}: id {key!r} appears twice (first at {first[key]}); remove one")
+                problems.append(worded(
+                    "{where}: id {key!r} appears twice (first at {first}); remove one", where=row.where, key=key,
+                    first=first[key],
+                ))  # fmt: skip
             else:
                 first[key] = row.where
                 topics[key] = records.TopicRecord(
@@ -89,9 +95,14 @@ def _reports(
         text = as_text(row.values.get("article"))
         if key not in topics:
             hint = folders.number_hint(key, topics)
-            problems.append(f"{row.where}: id {key!r} is not in {QUERIES}{hint}; add it there or remove the line")
+            problems.append(worded(
+                "{where}: id {key!r} is not in {queries}{hint}; add it there or remove the line", where=row.where,
+                key=key, queries=QUERIES, hint=hint,
+            ))  # fmt: skip
         elif "article" not in row.values or text is None:
-            problems.append(f"{row.where}: no text in 'article'; fill it in (null for an empty report)")
+            problems.append(
+                worded("{where}: no text in 'article'; fill it in (null for an empty report)", where=row.where)
+            )
         else:
             prompt = as_text(row.values.get("prompt")) or ""
             if prompt and prompt.split() != topics[key].prompt.split():

@@ -6,6 +6,7 @@ from annotation.errors import ImportingError
 from annotation.files import folders, rows
 from annotation.files.decoding import as_text, collecting, decode, nfc, read_bytes
 from annotation.importing.reports import records
+from plain.wording import worded
 
 ANSWER, QUESTION = ".a", ".q"
 
@@ -46,9 +47,12 @@ def read_deepresearchgym(root: Path, encoding: str = "utf-8") -> records.Parsed:
                     asked[key] = asked.get(key) or query
             if listed and key not in listed:
                 hint = folders.number_hint(key, listed)
-                problems.append(f"{shown}: id {key!r} is not in queries{hint}; add it there or rename the file")
+                problems.append(worded(
+                    "{shown}: id {key!r} is not in queries{hint}; add it there or rename the file", shown=shown,
+                    key=key, hint=hint,
+                ))  # fmt: skip
     if not reports and not problems:
-        raise ImportingError(f"{root}: no reports found; expected files like reports/SYSTEM/ID.a")
+        raise ImportingError("{root}: no reports found; expected files like reports/SYSTEM/ID.a", root=root)
     prompts = {key: listed.get(key) or query for key, query in asked.items()}
     return records.Parsed(
         topics=tuple(
@@ -73,13 +77,21 @@ def _queries(root: Path, encoding: str, problems: list[str]) -> dict[str, str]:
             for row in rows.read_json_rows(path, path.relative_to(root).as_posix(), problems, encoding):
                 key, query = nfc(as_text(row.values.get("id")) or ""), as_text(row.values.get("query")) or ""
                 if not key or not query:
-                    problems.append(f"{row.where}: no 'id' or no 'query'; fill it in or remove the line")
+                    problems.append(
+                        worded("{where}: no 'id' or no 'query'; fill it in or remove the line", where=row.where)
+                    )
                     continue
                 first = found.setdefault(key, (query, row.where))
                 if first[0] != query:
-                    problems.append(f"{row.where}: id {key!r} has another query at {first[1]}; remove one")
+                    problems.append(worded(
+                        "{where}: id {key!r} has another query at {first}; remove one", where=row.where, key=key,
+                        first=first[1],
+                    ))  # fmt: skip
                 elif first[1] != row.where and first[1].rpartition(":")[0] == row.where.rpartition(":")[0]:
-                    problems.append(f"{row.where}: id {key!r} appears twice (first at {first[1]}); remove one")
+                    problems.append(worded(
+                        "{where}: id {key!r} appears twice (first at {first}); remove one", where=row.where, key=key,
+                        first=first[1],
+                    ))  # fmt: skip
     return {key: query for key, (query, _) in found.items()}
 
 

@@ -11,6 +11,7 @@ from annotation.files import folders, rows
 from annotation.files.decoding import as_text, collecting, nfc
 from annotation.importing.reports import records
 from annotation.importing.reports.folder import listed_topics
+from plain.wording import worded
 
 REPORTS = tuple(f"final_report{suffix}" for suffix in (".md", *DOCUMENTS))
 QUERIES, REPORT, TOPICS = "query.jsonl", "final_report.md", "topics.csv"
@@ -23,8 +24,11 @@ def read_dr3_eval(root: Path, encoding: str = "utf-8") -> records.Parsed:
     """Reports by their task's folder, compared with `query.jsonl` as text: `001` and `1` are two tasks."""
     lists = [path for pattern in (QUERIES, f"*/{QUERIES}", f"*/*/{QUERIES}") for path in sorted(root.glob(pattern))]
     if len(lists) != 1:
-        found = ", ".join(path.relative_to(root).as_posix() for path in lists) or "none"
-        raise ImportingError(f"{root}: one {QUERIES} is needed (found: {found}); give a folder that holds one")
+        found = ", ".join(path.relative_to(root).as_posix() for path in lists) or worded("none")
+        raise ImportingError(
+            "{root}: one {queries} is needed (found: {found}); give a folder that holds one", root=root,
+            queries=QUERIES, found=found,
+        )  # fmt: skip
     shown_list = lists[0].relative_to(root).as_posix()
     problems: list[str] = []
     topics = _topics(lists[0], shown_list, root, encoding, problems)
@@ -41,17 +45,23 @@ def read_dr3_eval(root: Path, encoding: str = "utf-8") -> records.Parsed:
             continue
         with collecting(problems):
             if len(shown.split("/")) < 3:
-                raise ImportingError(f"{shown}: no system and task in the path; expected RESULTS/SYSTEM/TASK/{REPORT}")
+                raise ImportingError(
+                    "{shown}: no system and task in the path; expected RESULTS/SYSTEM/TASK/{report}", shown=shown,
+                    report=REPORT,
+                )  # fmt: skip
             system, task = path.parts[-3], path.parts[-2]
             nfd += nfc(task) != task.strip()
             if nfc(task) not in topics:
                 hint = folders.number_hint(nfc(task), topics)
                 raise ImportingError(
-                    f"{shown}: task {task!r} is not in {shown_list}{hint}; add it or rename the folder"
-                )
+                    "{shown}: task {task!r} is not in {shown_list}{hint}; add it or rename the folder", shown=shown,
+                    task=task, shown_list=shown_list, hint=hint,
+                )  # fmt: skip
             reports.append(records.read_report(path, shown, nfc(task), nfc(system), encoding))
     if not reports and not problems:
-        problems.append(f"{root}: no reports found; expected files like RESULTS/SYSTEM/TASK/{REPORT}")
+        problems.append(worded(
+            "{root}: no reports found; expected files like RESULTS/SYSTEM/TASK/{report}", root=root, report=REPORT,
+        ))  # fmt: skip
     return records.Parsed(
         topics=tuple(topics.values()),
         systems=tuple(records.SystemRecord(key, key) for key in dict.fromkeys(report.system for report in reports)),
@@ -71,9 +81,14 @@ def _topics(path: Path, shown: str, root: Path, encoding: str, problems: list[st
             key = nfc(next((as_text(row.values[name]) or "" for name in KEYS if name in row.values), ""))
             query = as_text(row.values.get("query")) or ""
             if not key or not query.strip():
-                problems.append(f"{row.where}: no 'task' or no 'query'; fill it in or remove the line")
+                problems.append(
+                    worded("{where}: no 'task' or no 'query'; fill it in or remove the line", where=row.where)
+                )
             elif key in topics:
-                problems.append(f"{row.where}: task {key!r} appears twice (first at {first[key]}); remove one")
+                problems.append(worded(
+                    "{where}: task {key!r} appears twice (first at {first}); remove one", where=row.where, key=key,
+                    first=first[key],
+                ))  # fmt: skip
             else:
                 first[key] = row.where
                 language = as_text(row.values.get("language")) or _language(root, key, query)
@@ -93,7 +108,10 @@ def _told(
         topic = topics.get(told.key)
         if topic is None:
             hint = folders.number_hint(told.key, topics)
-            problems.append(f"{TOPICS}: topic {told.key!r} is not in {shown}{hint}; correct it or remove the line")
+            problems.append(worded(
+                "{topics}: topic {key!r} is not in {shown}{hint}; correct it or remove the line", topics=TOPICS,
+                key=told.key, shown=shown, hint=hint,
+            ))  # fmt: skip
             continue
         title = topic.title if told.title == told.key.replace("_", " ") else told.title
         found[told.key] = replace(

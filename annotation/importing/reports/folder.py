@@ -9,6 +9,7 @@ from annotation.files.decoding import collecting, nfc
 from annotation.files.folders import match, number_hint
 from annotation.files.rows import read_rows
 from annotation.importing.reports import criteria_files, records
+from plain.wording import worded
 
 TEXTS = (".md", ".markdown", ".txt")
 TOPIC_COLUMNS = ("topic", "title", "prompt", "category", "language")
@@ -18,7 +19,7 @@ SYSTEM_COLUMNS = ("system", "public_name", "is_reference", "family")
 def read_folder(root: Path, encoding: str = "utf-8") -> records.Parsed:
     """Every report under `root`; problems are collected, not raised, so that all are seen at once."""
     if not root.is_dir():
-        raise ImportingError(f"{root}: not a folder; give the folder that holds one folder per system")
+        raise ImportingError("{root}: not a folder; give the folder that holds one folder per system", root=root)
     problems: list[str] = []
     fallback: list[str] = []
     reports: list[records.ReportRecord] = []
@@ -37,7 +38,7 @@ def read_folder(root: Path, encoding: str = "utf-8") -> records.Parsed:
     problems += records.duplicate_keys(reports)
     systems = _all_systems(listed_systems, reports, problems)
     if not reports and not problems:
-        problems.append(f"{root}: no reports found; expected files like SYSTEM/TOPIC.md")
+        problems.append(worded("{root}: no reports found; expected files like SYSTEM/TOPIC.md", root=root))
     criteria = criteria_files.read_listed_criteria(root, encoding)
     files = [path for inside in entries.values() for path in inside]
     return records.Parsed(
@@ -69,7 +70,10 @@ def _read_all(
         shown, stem = _shown(path, root), _stem(path)
         if key is None and listed:
             hint = number_hint(stem, [topic.key for topic in listed])
-            problems.append(f"{shown}: topic {stem!r} is not in topics.csv{hint}; add it there or rename the file")
+            problems.append(worded(
+                "{shown}: topic {stem!r} is not in topics.csv{hint}; add it there or rename the file", shown=shown,
+                stem=stem, hint=hint,
+            ))  # fmt: skip
         with collecting(problems):
             reports.append(records.read_report(path, shown, key or stem, nfc(path.parent.name), encoding))
     return reports
@@ -82,7 +86,9 @@ def _all_systems(
     systems = {system.key: system for system in listed}
     for report in reports:
         if listed and report.system not in systems:
-            problems.append(f"{report.system}: this folder is not in systems.csv; add a line for it or move it away")
+            problems.append(worded(
+                "{system}: this folder is not in systems.csv; add a line for it or move it away", system=report.system,
+            ))  # fmt: skip
         systems.setdefault(report.system, records.SystemRecord(report.system, report.system))
     return tuple(systems.values())
 
@@ -142,10 +148,10 @@ def _systems(root: Path, encoding: str, problems: list[str]) -> list[records.Sys
         rows = read_rows(path, "systems.csv", key="system", encoding=encoding)
     strange = [name for name in (rows[0] if rows else ()) if name not in SYSTEM_COLUMNS]
     if strange:
-        problems.append(
-            f"systems.csv:1: no column is called {strange[0]!r} (known: {', '.join(SYSTEM_COLUMNS)}); "
-            "rename it or leave it out"
-        )
+        problems.append(worded(
+            "systems.csv:1: no column is called {strange!r} (known: {system_columns}); rename it or leave it out",
+            strange=strange[0], system_columns=", ".join(SYSTEM_COLUMNS),
+        ))  # fmt: skip
     return [
         records.SystemRecord(
             key=row["system"],

@@ -16,7 +16,7 @@ from annotation.shown_texts.prepare import SHORT, Prepared
 from annotation.studies import has_labels
 from db.tables import Item, Report, Study, System, Topic
 from plain.counting import counted
-from plain.wording import worded, worded_of
+from plain.wording import several, worded, worded_of
 
 LISTED = 20
 
@@ -55,10 +55,11 @@ class ImportReport:
 
     def lines(self) -> list[str]:
         """What the terminal prints: counts first, then names, at most twenty a line."""
-        reference = f" ({self.references} reference)" if self.references else ""
-        versions = f"{counted(self.new_versions, 'new version')}, " if self.new_versions else ""
+        reference = worded(" ({n} reference)", n=self.references) if self.references else ""
+        versions = (
+            worded_of(self.new_versions, "{n} new version, ", "{n:,} new versions, ") if self.new_versions else ""
+        )
         gaps = {topic for topics in self.missing.values() for topic in topics}
-        warned = counted(len(self.warned), "report")
         missing = [f"{system} {len(topics)} ({some_of(topics, LISTED)})" for system, topics in self.missing.items()]
         files = {
             "with a byte order mark": self.bom,
@@ -66,30 +67,35 @@ class ImportReport:
             "with a name in decomposed letters": self.nfd_names,
             "ignored": self.ignored,
         }
-        odd = [f"{count:,} {what}" for what, count in files.items() if count]
+        odd = [f"{count:,} {worded(what)}" for what, count in files.items() if count]
         listed = {
             "empty": self.empty,
             "disabled systems": self.disabled,
             "matched by fallback": self.matched_by_fallback,
-            f"short (< {SHORT} words)": self.short,
+            worded("short (< {words} words)", words=SHORT): self.short,
             "duplicate texts": self.duplicate_texts,
             "categories with one topic": self.singletons,
         }
+        criteria = [f"{n} {worded(what)}" for what, n in self.criteria.items()]
+        warned = several(len(self.warned), "report") if self.warned else ""
         return [
-            f"{self.layout}: {counted(self.topics, 'topic')}, {counted(self.systems, 'system')}{reference}, "
-            f"{counted(self.reports, 'report')}: {self.new} new, {self.unchanged} unchanged, {versions}"
-            f"{len(self.empty)} empty",
-            f"reports are missing: {some_of(missing, LISTED, '; ')}; "
-            f"{self.topics - len(gaps)} of {self.topics} topics are complete"
-            if missing
-            else "no report is missing",
-            *([f"of the files {', '.join(odd)}"] if odd else []),
-            *(f"{what} {len(names)} ({some_of(names, LISTED)})" for what, names in listed.items() if names),
-            *([f"criteria {', '.join(f'{n} {what}' for what, n in self.criteria.items())}"] if self.criteria else []),
+            worded(
+                "{layout}: {topics}, {systems}{reference}, {reports}: {new} new, {unchanged} unchanged, "
+                "{versions}{empty} empty", layout=self.layout, topics=several(self.topics, "topic"),
+                systems=several(self.systems, "system"), reference=reference, reports=several(self.reports, "report"),
+                new=self.new, unchanged=self.unchanged, versions=versions, empty=len(self.empty),
+            ),
+            worded(
+                "reports are missing: {missing}; {complete} of {topics} topics are complete", topics=self.topics,
+                missing=some_of(missing, LISTED, worded("; ")), complete=self.topics - len(gaps),
+            ) if missing else worded("no report is missing"),
+            *([worded("of the files {odd}", odd=worded(", ").join(odd))] if odd else []),
+            *(f"{worded(what)} {len(names)} ({some_of(names, LISTED)})" for what, names in listed.items() if names),
+            *([worded("criteria {counts}", counts=worded(", ").join(criteria))] if criteria else []),
             *self.notes[:LISTED],
             *([no_prompt(self.without_prompt, self.layout)] if self.without_prompt else []),
-            *([f"stripping warnings on {warned}; all of them with --json"] if self.warned else []),
-        ]
+            *([worded("stripping warnings on {reports}; all of them with --json", reports=warned)] if warned else []),
+        ]  # fmt: skip
 
 
 def what_came_in(
@@ -260,4 +266,5 @@ def late_references(session: orm.Session, study: Study, parsed: Parsed) -> list[
     late = set(session.scalars(known)) & {system.key for system in parsed.systems if system.is_reference}
     if not late or session.scalar(select(Item.id).where(Item.study_id == study.id).limit(1)) is None:
         return []
-    return [f"{key}: marked as the reference after items were made; make a new study of it" for key in sorted(late)]
+    told = "{key}: marked as the reference after items were made; make a new study of it"
+    return [worded(told, key=key) for key in sorted(late)]

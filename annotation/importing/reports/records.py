@@ -10,6 +10,7 @@ from annotation.documents.reading import SUFFIXES as DOCUMENTS
 from annotation.documents.reading import read_document
 from annotation.errors import ImportingError
 from annotation.files.decoding import decode, nfc, plain, read_bytes
+from plain.wording import worded
 
 NO_ANSWER = ("No final answer", "No final report generated")  # what DR3-Eval's agents write in place of a report
 TITLE_LENGTH = 100
@@ -125,9 +126,15 @@ def read_report(path: Path, shown: str, topic: str, system: str, encoding: str =
     A document (`.docx`, `.html`, …) is known by its suffix and converted.
     """
     if not (topic and system):  # names are trimmed, and here nothing is left of one
-        raise ImportingError(f"{shown}: its {'topic' if system else 'system'} has a name of blanks only; rename it")
+        raise ImportingError(
+            "{shown}: its {topic} has a name of blanks only; rename it", shown=shown,
+            topic=worded("topic" if system else "system"),
+        )  # fmt: skip
     if path.is_file() and path.stat().st_size > REPORT_MAX:
-        raise ImportingError(f"{shown}: over {REPORT_MAX >> 20} MB; a report is one document, give each its own file")
+        raise ImportingError(
+            "{shown}: over {report_max} MB; a report is one document, give each its own file", shown=shown,
+            report_max=REPORT_MAX >> 20,
+        )  # fmt: skip
     original = read_bytes(path, shown)
     if path.suffix.lower() in DOCUMENTS:
         made = read_document(original, path.suffix.lower(), shown, encoding)
@@ -147,9 +154,9 @@ def duplicate_keys(reports: Iterable[ReportRecord]) -> list[str]:
     for report in reports:
         key = (report.topic, report.system)
         if key in first:
-            problems.append(
-                f"{report.path}: a second report by system {report.system!r} on topic {report.topic!r} "
-                f"(the first is {first[key]}); remove one"
-            )
+            problems.append(worded(
+                "{path}: a second report by system {system!r} on topic {topic!r} (the first is {first}); remove one",
+                path=report.path, system=report.system, topic=report.topic, first=first[key],
+            ))  # fmt: skip
         first.setdefault(key, report.path)
     return problems

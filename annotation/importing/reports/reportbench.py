@@ -13,6 +13,7 @@ from annotation.errors import ImportingError
 from annotation.files.decoding import BOM, Row, as_text, collecting, nfc, shortened, storable_rows
 from annotation.files.rows import read_csv, read_json, read_json_rows
 from annotation.importing.reports import records
+from plain.wording import worded
 
 ARXIV_ID = re.compile(r"(?<!\d)\d{4}\.\d{5}(?!\d)")
 CAPTURE = re.compile(r"parsed_[^+]*\+(?P<system>.+)\+[^+]*\.json")  # of a chat product, by browser extension
@@ -25,8 +26,11 @@ def read_reportbench(root: Path, encoding: str = "utf-8") -> records.Parsed:
     """Reports by the arXiv id in their file's name; ids are text, for 2009.12610 as a number would lose its 0."""
     lists = sorted(root.glob("ReportBench*.jsonl"))
     if len(lists) != 1:
-        found = ", ".join(path.name for path in lists) or "none"
-        raise ImportingError(f"{root}: one file ReportBench_v1.1.jsonl is needed (found: {found}); give its folder")
+        found = ", ".join(path.name for path in lists) or worded("none")
+        raise ImportingError(
+            "{root}: one file ReportBench_v1.1.jsonl is needed (found: {found}); give its folder", root=root,
+            found=found,
+        )  # fmt: skip
     problems: list[str] = []
     topics = _topics(lists[0], encoding, problems)
     reports: list[records.ReportRecord] = []
@@ -43,16 +47,19 @@ def read_reportbench(root: Path, encoding: str = "utf-8") -> records.Parsed:
             system = nfc(capture["system"] if capture else folder.name)
             with collecting(problems):
                 if len(ids) > 1:
-                    raise ImportingError(f"{shown}: two arXiv ids in the name ({', '.join(ids)}); keep one")
+                    raise ImportingError(
+                        "{shown}: two arXiv ids in the name ({ids}); keep one", shown=shown, ids=", ".join(ids)
+                    )
                 if ids[0] not in topics:
                     raise ImportingError(
-                        f"{shown}: {ids[0]} is not in {lists[0].name}; add it there or remove the file"
-                    )
+                        "{shown}: {ids} is not in {name}; add it there or remove the file", shown=shown, ids=ids[0],
+                        name=lists[0].name,
+                    )  # fmt: skip
                 name, text = _text(read_json(path, shown, encoding), shown)
                 used[name].append(shown)
                 reports.append(records.report_in_row(text, shown, ids[0], system))
     if not reports and not problems:
-        problems.append(f"{root}: no reports found; expected files like SYSTEM/2312.04861.json")
+        problems.append(worded("{root}: no reports found; expected files like SYSTEM/2312.04861.json", root=root))
     contents = [(root / shown).read_bytes() for paths in used.values() for shown in paths]
     return records.Parsed(
         topics=tuple(topics.values()),
@@ -77,12 +84,15 @@ def _topics(path: Path, encoding: str, problems: list[str]) -> dict[str, records
         for row in read_json_rows(path, path.name, problems, encoding):
             key = (as_text(row.values.get("arxiv_id")) or "").strip()
             if not ARXIV_ID.fullmatch(key):
-                problems.append(
-                    f"{row.where}: arxiv_id {shortened(key)} is not like 2312.04861; restore the file as published "
-                    "(read as a number, an id loses its last 0)"
-                )
+                problems.append(worded(
+                    "{where}: arxiv_id {key} is not like 2312.04861; restore the file as published (read as a "
+                    "number, an id loses its last 0)", where=row.where, key=shortened(key),
+                ))  # fmt: skip
             elif key in topics:
-                problems.append(f"{row.where}: arxiv_id {key!r} appears twice (first at {first[key]}); remove one")
+                problems.append(worded(
+                    "{where}: arxiv_id {key!r} appears twice (first at {first}); remove one", where=row.where, key=key,
+                    first=first[key],
+                ))  # fmt: skip
             else:
                 first[key] = row.where
                 prompt = as_text(row.values.get("prompt")) or ""
@@ -99,7 +109,9 @@ def _topics(path: Path, encoding: str, problems: list[str]) -> dict[str, records
 def _text(content: Any, shown: str) -> tuple[str, str]:
     """The report and the field it was in: the first known one, else the longest that is not part of the task."""
     if not isinstance(content, dict):
-        raise ImportingError(f"{shown}: not an object with named fields; expected the report under 'response'")
+        raise ImportingError(
+            "{shown}: not an object with named fields; expected the report under 'response'", shown=shown
+        )
     problems: list[str] = []
     if not storable_rows([Row(shown, content)], problems):
         raise ImportingError(problems)
@@ -108,8 +120,11 @@ def _text(content: Any, shown: str) -> tuple[str, str]:
             return name, content[name] or ""
     others = {name: held for name, held in content.items() if isinstance(held, str) and name not in NEVER_TEXT}
     if not others:
-        found = ", ".join(content) or "nothing"
-        raise ImportingError(f"{shown}: no text under {', '.join(TEXT_FIELDS)} (found: {found}); name it 'response'")
+        found = ", ".join(content) or worded("nothing")
+        raise ImportingError(
+            "{shown}: no text under {text_fields} (found: {found}); name it 'response'", shown=shown,
+            text_fields=", ".join(TEXT_FIELDS), found=found,
+        )  # fmt: skip
     longest = max(others, key=lambda name: len(others[name]))
     return f"{longest} (the longest)", others[longest]
 
@@ -142,11 +157,13 @@ def survey_and_system(file: Path, shown: str, system: str = "") -> tuple[str, st
     place = shown if "/" in shown else file.resolve().as_posix()
     ids = sorted(set(ARXIV_ID.findall(place)))
     if len(ids) != 1:
-        found = ", ".join(ids) or "none"
-        raise ImportingError(f"{shown}: one arXiv id is needed in the path (found: {found}); rename the folder")
+        found = ", ".join(ids) or worded("none")
+        raise ImportingError(
+            "{shown}: one arXiv id is needed in the path (found: {found}); rename the folder", shown=shown, found=found
+        )
     first = nfc(shown.split("/")[0])
     if not system and ("/" not in shown or ARXIV_ID.search(first)):
-        raise ImportingError(f"{shown}: the path does not say which system; pass --system NAME")
+        raise ImportingError("{shown}: the path does not say which system; pass --system NAME", shown=shown)
     return ids[0], nfc(system or first)
 
 
@@ -162,7 +179,10 @@ def cited_statements(file: Path, shown: str, problems: list[str], encoding: str 
     for row in rows:
         page, text = nfc(row.values["ID"]), row.values["statement"]
         if not page or not text.strip():
-            problems.append(f"{row.where}: no {'statement' if page else 'ID'}; fill it in or remove the line")
+            problems.append(worded(
+                "{where}: no {statement}; fill it in or remove the line", where=row.where,
+                statement=worded("statement") if page else "ID",
+            ))  # fmt: skip
         elif (page, text) not in found:
             of_page[page] = of_page.get(page, 0) + 1
             key = page if of_page[page] == 1 else f"{page}-{of_page[page]}"
@@ -179,7 +199,7 @@ def other_statements(file: Path, shown: str, problems: list[str], encoding: str 
     for row in rows:
         text = row.values["statement"]
         if not text.strip():
-            problems.append(f"{row.where}: no statement; fill it in or remove the line")
+            problems.append(worded("{where}: no statement; fill it in or remove the line", where=row.where))
         elif text not in found:
             key = nfc(row.values.get("ID", ""))
             key = key if key and key not in keys else f"statement-{len(found) + 1}"
@@ -191,4 +211,7 @@ def other_statements(file: Path, shown: str, problems: list[str], encoding: str 
 def _need(columns: list[str], needed: tuple[str, ...], shown: str) -> None:
     absent = [name for name in needed if name not in columns]
     if absent:
-        raise ImportingError(f"{shown}:1: no column {absent[0]!r} (found: {', '.join(columns)}); restore it")
+        raise ImportingError(
+            "{shown}:1: no column {absent!r} (found: {columns}); restore it", shown=shown, absent=absent[0],
+            columns=", ".join(columns),
+        )  # fmt: skip

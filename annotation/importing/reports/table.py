@@ -10,6 +10,7 @@ from annotation.errors import ImportingError
 from annotation.files.decoding import BOM, Row, as_text, nfc, shortened
 from annotation.files.rows import SUFFIXES, read_columns
 from annotation.importing.reports import criteria_files, records
+from plain.wording import worded
 
 FIELDS = ("topic", "system", "text", "title", "prompt", "category", "language")
 # what published tables call the required ones, best guess first; only ever suggested
@@ -35,13 +36,17 @@ def parse_map(text: str) -> dict[str, str]:
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         name, sign, column = (piece.strip() for piece in part.partition("="))
         if not sign or not column:
-            raise ImportingError(f"--map {part}: no column named; write FIELD=COLUMN, such as text=response")
+            raise ImportingError("--map {part}: no column named; write FIELD=COLUMN, such as text=response", part=part)
         if name not in FIELDS:
             near = difflib.get_close_matches(name, FIELDS, 1)
-            hint = f"; did you mean {near[0]}={column}?" if near else "; swap the two" if column in FIELDS else ""
-            raise ImportingError(f"--map {part}: no field {name!r} (there are: {', '.join(FIELDS)}){hint}")
+            swapped = worded("; swap the two") if column in FIELDS else ""
+            hint = worded("; did you mean {near}?", near=f"{near[0]}={column}") if near else swapped
+            raise ImportingError(
+                "--map {part}: no field {name!r} (there are: {fields}){hint}", part=part, name=name,
+                fields=", ".join(FIELDS), hint=hint,
+            )  # fmt: skip
         if name in columns:
-            raise ImportingError(f"--map {part}: field {name!r} is named twice; keep one")
+            raise ImportingError("--map {part}: field {name!r} is named twice; keep one", part=part, name=name)
         columns[name] = column
     return columns
 
@@ -50,7 +55,9 @@ def read_table(path: Path, encoding: str = "utf-8", options: TableOptions | None
     """Every row as a report; problems are collected so that all are seen at once."""
     options = options or TableOptions()
     if not path.is_file():
-        raise ImportingError(f"{path}: not a file; give one file that ends in {', '.join(SUFFIXES)}")
+        raise ImportingError(
+            "{path}: not a file; give one file that ends in {suffixes}", path=path, suffixes=", ".join(SUFFIXES)
+        )
     if options.system is not None and not nfc(options.system):
         raise ImportingError("--system: empty; name the system that wrote every row")
     problems: list[str] = []
@@ -89,11 +96,14 @@ def _chosen(columns: Sequence[str], options: TableOptions, name: str) -> dict[st
     ]
     chosen = {field_name: field_name for field_name in FIELDS if field_name in columns} | dict(options.columns)
     if options.system is not None and "system" in chosen:
-        problems.append(f"{name}: --system and a column {chosen['system']!r} both name the system; use one of them")
+        problems.append(worded(
+            "{name}: --system and a column {system!r} both name the system; use one of them", name=name,
+            system=chosen["system"],
+        ))  # fmt: skip
     needed = ("topic", "text") if options.system is not None else ("topic", "system", "text")
     for field_name in needed:
         if field_name not in chosen:
-            other = " (or pass --system NAME)" if field_name == "system" else ""
+            other = worded(" (or pass --system NAME)") if field_name == "system" else ""
             problems.append(f"{name}: {no_column(field_name, field_name, columns, chosen)}{other}")
     if problems:
         raise ImportingError(problems)
@@ -110,8 +120,11 @@ def no_column(
     usual = [by_name[name] for name in often.get(field_name, ()) if name in by_name]
     close = difflib.get_close_matches(asked, left, 1)
     near = usual + close if asked == field_name else close + usual
-    hint = f"did you mean --map {field_name}={near[0]}?" if near else f"name it with --map {field_name}=COLUMN"
-    return f"no column {asked!r} (found: {', '.join(columns) or 'nothing'}); {hint}"
+    hint = "did you mean --map {field}={near}?" if near else "name it with --map {field}=COLUMN"
+    return worded(
+        "no column {asked!r} (found: {columns}); {hint}", asked=asked, columns=", ".join(columns) or worded("nothing"),
+        hint=worded(hint, field=field_name, near=near[0] if near else ""),
+    )  # fmt: skip
 
 
 def _report(
@@ -122,9 +135,15 @@ def _report(
     system = options.system or key_in(row, "system", where["system"], found)
     text = as_text(row.values.get(where["text"]))
     if where["text"] not in row.values:
-        found.append(f"{row.where}: no {where['text']!r} here; add it (null for an empty report) or remove the row")
+        found.append(worded(
+            "{where}: no {text!r} here; add it (null for an empty report) or remove the row", where=row.where,
+            text=where['text'],
+        ))  # fmt: skip
     elif text is None:
-        found.append(f"{row.where}: {where['text']!r} is not text but a list, an object or bytes; give one text a row")
+        found.append(worded(
+            "{where}: {text!r} is not text but a list, an object or bytes; give one text a row", where=row.where,
+            text=where['text'],
+        ))  # fmt: skip
     problems += found
     return None if found else records.report_in_row(text or "", row.where, topic, nfc(system))
 
@@ -133,14 +152,17 @@ def key_in(row: Row, field_name: str, column: str, found: list[str]) -> str:
     """The topic, system or number that the row names, NFC and trimmed; where there is none, why joins `found`."""
     value = row.values.get(column)
     if isinstance(value, float):
-        found.append(
-            f"{row.where}: {column!r} is a number with a fraction ({value!r}), so a last 0 would be lost; "
-            "save the column as text"
-        )
+        found.append(worded(
+            "{where}: {column!r} is a number with a fraction ({value!r}), so a last 0 would be lost; save the column "
+            "as text", where=row.where, column=column, value=value,
+        ))  # fmt: skip
         return ""
     key = as_text(value)
     if key is None or not nfc(key):
-        found.append(f"{row.where}: no {field_name} in {column!r}; fill it in or remove the row")
+        found.append(worded(
+            "{where}: no {field_name} in {column!r}; fill it in or remove the row", where=row.where,
+            field_name=field_name, column=column,
+        ))  # fmt: skip
         return ""
     return nfc(key)
 
@@ -190,10 +212,11 @@ def _agreed(rows: Sequence[Row], column: str, topic: str, problems: list[str]) -
         return ""
     for row, text in told:
         if text not in ("", first[1]):
-            problems.append(
-                f"{row.where}: topic {topic!r} has {column!r} {shortened(text)}, but {shortened(first[1])} at "
-                f"{first[0].where}; make them equal"
-            )
+            problems.append(worded(
+                "{where}: topic {topic!r} has {column!r} {text}, but {first} at {place}; make them equal",
+                where=row.where, topic=topic, column=column, text=shortened(text), first=shortened(first[1]),
+                place=first[0].where,
+            ))  # fmt: skip
     return first[1]
 
 

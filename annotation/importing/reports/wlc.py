@@ -10,6 +10,7 @@ from annotation.files.decoding import as_text, collecting, nfc
 from annotation.files.folders import match
 from annotation.files.rows import read_json, read_json_rows, read_rows
 from annotation.importing.reports import records
+from plain.wording import worded
 
 REFERENCE = records.SystemRecord("wikipedia", "Wikipedia", is_reference=True)
 SUFFIX = ".md"
@@ -54,8 +55,9 @@ def _places(root: Path) -> tuple[Path, Path]:
     for needed in (articles, registry):
         if not needed.exists():
             raise ImportingError(
-                f"{needed.relative_to(root)}: not under {root}; give the folder that holds test_data and wiki_data"
-            )
+                "{needed}: not under {root}; give the folder that holds test_data and wiki_data",
+                needed=needed.relative_to(root), root=root,
+            )  # fmt: skip
     return articles, registry
 
 
@@ -89,9 +91,10 @@ def _on_topics(
     for report in reports:
         topic = match(report.topic, topics)
         if topic is None:
-            problems.append(
-                f"{report.path}: no Wikipedia article for topic {report.topic!r}; add it or remove the file"
-            )
+            problems.append(worded(
+                "{path}: no Wikipedia article for topic {topic!r}; add it or remove the file", path=report.path,
+                topic=report.topic,
+            ))  # fmt: skip
         elif topic != report.topic:
             fallback.append(f"{topic} -> {report.path}")
         placed.append(replace(report, topic=topic or report.topic))

@@ -28,6 +28,7 @@ from annotation.shown_texts.prepare import Prepared, prepare_report
 from db.connect import reading, transaction
 from db.tables import Criterion, Import, Report, Study, System, Topic
 from db.types import now
+from plain.wording import worded
 
 Ready = tuple[ReportRecord, Prepared]
 FEW = 2_000  # characters: a report so short is prepared in no time
@@ -176,8 +177,11 @@ def _refuse(*problems: str) -> None:
 
 def _empty(parsed: Parsed) -> list[str]:
     return [
-        f"{report.path}: holds no text; add the report, remove the file, or pass --allow-empty to import it as "
-        "empty (it then never enters an item)"
+        worded(
+            "{path}: holds no text; add the report, remove the file, or pass --allow-empty to import it as empty (it "
+            "then never enters an item)",
+            path=report.path,
+        )
         for report in parsed.reports
         if report.is_empty
     ]
@@ -185,8 +189,14 @@ def _empty(parsed: Parsed) -> list[str]:
 
 def _missing(parsed: Parsed) -> list[str]:
     return [
-        f"{system}: no report for {len(topics)} of {len(parsed.topics)} topics ({decoding.some_of(topics, 3)})"
-        f"{_number_hint(system, topics, parsed)}; add them or pass --allow-missing"
+        worded(
+            "{system}: no report for {lacking} of {topics} topics ({named}){hint}; add them or pass --allow-missing",
+            system=system,
+            lacking=len(topics),
+            topics=len(parsed.topics),
+            named=decoding.some_of(topics, 3),
+            hint=_number_hint(system, topics, parsed),
+        )
         for system, topics in import_report.missing_reports(parsed).items()
     ]
 
@@ -198,8 +208,13 @@ def _number_hint(system: str, missing: Sequence[str], parsed: Parsed) -> str:
 
 def _changed(parsed: Parsed, stored: import_report.Stored) -> list[str]:
     return [
-        f"{report.path}: differs from the report already imported for topic {report.topic!r} by system "
-        f"{report.system!r}; pass --new-version to keep both (items with labels keep the old one)"
+        worded(
+            "{path}: differs from the report already imported for topic {topic!r} by system {system!r}; pass "
+            "--new-version to keep both (items with labels keep the old one)",
+            path=report.path,
+            topic=report.topic,
+            system=report.system,
+        )
         for report in parsed.reports
         if import_report.news_of(report, stored) == "changed"
     ]
@@ -207,8 +222,11 @@ def _changed(parsed: Parsed, stored: import_report.Stored) -> list[str]:
 
 def _emptied(prepared: Iterable[Ready]) -> list[str]:
     return [
-        f"{report.path}: nothing is left once citations are stripped; look at the file, or pass --allow-empty to "
-        "import it as empty (it then never enters an item)"
+        worded(
+            "{path}: nothing is left once citations are stripped; look at the file, or pass --allow-empty to import "
+            "it as empty (it then never enters an item)",
+            path=report.path,
+        )
         for report, ready in prepared
         if not report.is_empty and ready.is_bare
     ]
@@ -297,15 +315,16 @@ def criteria_problems(session: Session, study: Study, parsed: Parsed) -> list[st
     unknown = {one.topic: one.where for one in reversed(parsed.criteria) if one.topic not in topics}
     plain = studies.protocol_of(study).study.layout == "plain"
     asked = [(one, about_layout(one.label, one.text)) for one in parsed.criteria] if plain else []
-    locked = [f"study {study.name!r} is locked; its criteria can no longer change"] if study.status == "locked" else []
+    told = "study {name!r} is locked; its criteria can no longer change"
+    locked = [worded(told, name=study.name)] if study.status == "locked" else []
     return [
         *parsed.criteria_problems,
         *(
-            f"{where}: no topic {topic!r} in this study; correct the id or remove it"
+            worded("{where}: no topic {topic!r} in this study; correct the id or remove it", where=where, topic=topic)
             for topic, where in unknown.items()
         ),
         *(
-            f"{one.where}: study.layout is 'plain', and {taken_by_plain(one.id, words)}"
+            worded("{where}: study.layout is 'plain', and {why}", where=one.where, why=taken_by_plain(one.id, words))
             for one, words in asked
             if words
         ),

@@ -206,8 +206,9 @@ def api_key(judge: JudgeDefinition) -> str | None:
         key = os.environ.get(judge.api_key_env, "")
         if not key:
             raise AnnotationError(
-                "no_key", f"judge {judge.name!r}: the environment variable {judge.api_key_env} is not set; export it"
-            )
+                "no_key", "judge {name!r}: the environment variable {api_key_env} is not set; export it",
+                name=judge.name, api_key_env=judge.api_key_env,
+            )  # fmt: skip
         return key
     return "none" if is_own_server(judge) else None
 
@@ -226,9 +227,9 @@ def refuse_without_key(judge: JudgeDefinition) -> None:
     if not judge.code and api_key(judge) is None and (names := _unset(judge)):
         raise AnnotationError(
             "no_key",
-            f"judge {judge.name!r}: {judge.model} needs a key; export {' or '.join(names)}, or name another variable "
-            "as api_key_env in judges.toml",
-        )
+            "judge {name!r}: {model} needs a key; export {names}, or name another variable as api_key_env in "
+            "judges.toml", name=judge.name, model=judge.model, names=' or '.join(names),
+        )  # fmt: skip
 
 
 def _unset(judge: JudgeDefinition) -> list[str]:
@@ -264,14 +265,15 @@ def describe(judge: JudgeDefinition) -> ModelFacts:
         model, provider, _, _ = litellm.get_llm_provider(judge.model, api_base=judge.api_base)
     except litellm.BadRequestError:
         raise AnnotationError(
-            "unknown_model",
-            f"judge {judge.name!r}: litellm knows no provider for {judge.model!r}; write provider/model",
-        ) from None
+            "unknown_model", "judge {name!r}: litellm knows no provider for {model!r}; write provider/model",
+            name=judge.name, model=judge.model,
+        ) from None  # fmt: skip
     known = litellm.model_cost.get(judge.model) or litellm.model_cost.get(model) or {}
     if judge.images and known and not litellm.supports_vision(model=model, custom_llm_provider=provider):
         raise AnnotationError(
-            "no_vision", f"judge {judge.name!r}: litellm knows {judge.model} to see no images; remove images = true"
-        )
+            "no_vision", "judge {name!r}: litellm knows {model} to see no images; remove images = true",
+            name=judge.name, model=judge.model,
+        )  # fmt: skip
     taken = {name: value for name, value in judge.params.items() if _accepts(litellm, model, provider, name, value)}
     return ModelFacts(
         params=taken,

@@ -64,7 +64,9 @@ def judge_prompt(session: Session, study: Study, definition: JudgeDefinition, *,
     if definition.template:
         return JudgePrompt(definition.template, topics_shown(session, study, definition.template, definition.name))
     if reworded and definition.examples_drawn:
-        raise AnnotationError("no_prompt", f"judge {definition.name!r} has examples, and no other wording of them")
+        raise AnnotationError(
+            "no_prompt", "judge {name!r} has examples, and no other wording of them", name=definition.name
+        )
     template = own_template(protocol_of(study), definition, reworded=reworded)
     if not definition.examples_drawn:
         return JudgePrompt(template, topics_shown(session, study, template, definition.name))
@@ -130,9 +132,9 @@ def refuse_asked(session: Session, study: Study, definition: JudgeDefinition, to
     if asked is not None:
         raise AnnotationError(
             "no_examples",
-            f"judge {definition.name!r} was asked about topic {asked!r} before, which would be one of its examples; "
-            "a judge with examples is another candidate, so give it a new name",
-        )
+            "judge {name!r} was asked about topic {asked!r} before, which would be one of its examples; a judge with "
+            "examples is another candidate, so give it a new name", name=definition.name, asked=asked,
+        )  # fmt: skip
 
 
 def topics_drawn_before(session: Session, study: Study) -> set[str]:
@@ -171,9 +173,10 @@ def _drawn(
     if len(by_topic) <= count:
         raise AnnotationError(
             "no_examples",
-            f"judge {definition.name!r}: examples from {count} topics, but {len(by_topic)} have annotators' labels, "
-            "and at least one more must be left to measure the judge on; ask for fewer, or label more",
-        )
+            "judge {name!r}: examples from {count} topics, but {by_topic} have annotators' labels, and at least one "
+            "more must be left to measure the judge on; ask for fewer, or label more", name=definition.name,
+            count=count, by_topic=len(by_topic),
+        )  # fmt: skip
     shown_before = topics_drawn_before(session, study)
     keys = dict(session.execute(select(Topic.id, Topic.key).where(Topic.id.in_(by_topic))).all())
     ranked = sorted(keys, key=lambda topic: (keys[topic] not in shown_before, _coin(study.seed, keys[topic])))

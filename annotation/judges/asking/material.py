@@ -305,7 +305,10 @@ def rebuilt_prompt(session: orm.Session, call_id: int, attempt_no: int) -> Promp
         select(JudgeAttempt).where(JudgeAttempt.call_id == call_id, JudgeAttempt.attempt_no == attempt_no)
     )
     if study is None or attempt is None or attempt.prompt_sha256 is None:
-        raise AnnotationError("not_found", f"call {call_id} has no attempt {attempt_no} with a prompt")
+        raise AnnotationError(
+            "not_found", "call {call_id} has no attempt {attempt_no} with a prompt", call_id=call_id,
+            attempt_no=attempt_no,
+        )  # fmt: skip
     if (rows := load_calls(session, study, [call_id]).get(call_id)) is None:  # it serves no item: a text of its own
         of_call = select(JudgeConfig.template).join(JudgeCall, JudgeCall.config_id == JudgeConfig.id)
         return plain_prompt(session.scalars(of_call.where(JudgeCall.id == call_id)).one())
@@ -315,7 +318,9 @@ def rebuilt_prompt(session: orm.Session, call_id: int, attempt_no: int) -> Promp
     for prompt in built:
         if prompt.sha256 == attempt.prompt_sha256:
             return prompt
-    raise AnnotationError("changed", f"call {call_id}: its texts, questions or guidance changed after it was made")
+    raise AnnotationError(
+        "changed", "call {call_id}: its texts, questions or guidance changed after it was made", call_id=call_id
+    )
 
 
 def step_of(rows: CallRows, rung: Rung) -> Ask | Finish:

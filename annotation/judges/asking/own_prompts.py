@@ -49,19 +49,21 @@ def own_template(protocol: Protocol, definition: JudgeDefinition, *, reworded: b
     """
     if definition.images and (definition.code or protocol.reports.images != "show"):
         why = "code is given no pictures" if definition.code else 'the protocol shows none: reports.images = "show"'
-        raise AnnotationError("no_prompt", f"judge {definition.name!r}: images = true, but {why}")
+        raise AnnotationError("no_prompt", "judge {name!r}: images = true, but {why}", name=definition.name, why=why)
     if definition.code:
         if reworded:
-            raise AnnotationError("no_prompt", f"judge {definition.name!r} is code; it reads no wording")
+            raise AnnotationError("no_prompt", "judge {name!r} is code; it reads no wording", name=definition.name)
         if definition.baseline and protocol.task_type != "pairwise_choice":
-            raise AnnotationError("no_prompt", f"judge {definition.name!r}: a baseline chooses between two reports")
+            raise AnnotationError(
+                "no_prompt", "judge {name!r}: a baseline chooses between two reports", name=definition.name
+            )
         return template_of_code(definition)
     if reworded and is_own(definition):
         raise AnnotationError(
             "no_prompt",
-            f"judge {definition.name!r} has a prompt of its own, and nobody wrote the same in other words; enter the "
-            "other wording as one more judge and compare the two",
-        )
+            "judge {name!r} has a prompt of its own, and nobody wrote the same in other words; enter the other "
+            "wording as one more judge and compare the two", name=definition.name,
+        )  # fmt: skip
     shipped = template_of(protocol, PLAIN if is_file(definition.prompt) else definition.prompt, reworded=reworded)
     if is_own(definition):
         shipped = whole_template(shipped, definition.prompt_text, definition.system_text, source_of(definition))

@@ -137,7 +137,10 @@ def shipped_template(form: str, prompt: str = PLAIN) -> str:
     """The template's text for a task type, or for ratings of two reports in one view. Raises as `template_of`."""
     path = TEMPLATES / (f"{form}.txt" if prompt == PLAIN else f"{form}.{prompt}.txt")
     if not path.is_file():
-        raise AnnotationError("no_prompt", f"prompt {prompt!r} was not written for {form}; write {path.name}")
+        raise AnnotationError(
+            "no_prompt", "prompt {prompt!r} was not written for {form}; write {name}", prompt=prompt, form=form,
+            name=path.name,
+        )  # fmt: skip
     return path.read_text(encoding="utf-8")
 
 
@@ -325,8 +328,9 @@ def _nonce(material: Material) -> str:
     for text in (material.topic_title, material.topic_prompt, *material.texts, *probes):
         if nonce in text:
             raise AnnotationError(
-                "nonce", f"a shown text contains {nonce!r}, which marks the texts of this item; exclude the item"
-            )
+                "nonce", "a shown text contains {nonce!r}, which marks the texts of this item; exclude the item",
+                nonce=nonce,
+            )  # fmt: skip
     return nonce
 
 

@@ -37,14 +37,19 @@ def parse_described(text: str, protocol: Protocol, bases: Collection[str] | None
     try:
         raw = read_toml(text)
     except ValueError as error:
-        raise AnnotationError("bad_judges", f"{SOURCE}: not TOML: {error}; correct that place") from None
+        raise AnnotationError(
+            "bad_judges", "{source}: not TOML: {error}; correct that place", source=SOURCE, error=error
+        ) from None
     for problem in _problems(raw, bases):
-        raise AnnotationError("bad_judges", f"{SOURCE}: {problem}")
+        raise AnnotationError("bad_judges", "{source}: {problem}", source=SOURCE, problem=problem)
     found = parse_judges(text, protocol, SOURCE)
     if open_ended := next((judge.name for judge in found if judge.max_cost is None), None):
-        raise AnnotationError("bad_judges", f"{SOURCE}: judge {open_ended!r}: say its budget, such as max_cost = 5.0")
+        raise AnnotationError(
+            "bad_judges", "{source}: judge {open_ended!r}: say its budget, such as max_cost = 5.0", source=SOURCE,
+            open_ended=open_ended,
+        )  # fmt: skip
     for problem in (problem for judge in found for problem in _ways_out(judge)):
-        raise AnnotationError("bad_judges", f"{SOURCE}: {problem}")
+        raise AnnotationError("bad_judges", "{source}: {problem}", source=SOURCE, problem=problem)
     return tuple(
         judge if bases is None or judge.api_base else judge.model_copy(update={"price": None}) for judge in found
     )

@@ -18,6 +18,7 @@ from annotation.errors import AnnotationError
 from annotation.files.decoding import read_toml, wanted
 from annotation.judges.defining.own_files import CODE, as_code, as_written, is_file, texts_of
 from annotation.protocol import Batching, Code, Order, Part, Protocol
+from plain.wording import worded
 
 Rung = Literal["json_schema", "json_object", "plain"]
 PLAIN, PARAPHRASED = "plain", "paraphrased"
@@ -292,13 +293,14 @@ def _secrets(value: Any, place: str = "") -> Iterator[str]:
 def _first_problem(error: ValidationError) -> str:
     first = error.errors()[0]
     place = ".".join(str(step) for step in first["loc"])
-    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    more = worded(" (and {others} more)", others=error.error_count() - 1) if error.error_count() > 1 else ""
     if first["type"] == "extra_forbidden":
-        return f"unknown key {place!r}; remove it or correct its spelling{more}"
+        return worded("unknown key {place!r}; remove it or correct its spelling", place=place) + more
     if first["type"] == "missing":
-        return f"key {place!r} is required but missing; add it{more}"
+        return worded("key {place!r} is required but missing; add it", place=place) + more
     # api_base and api_key_env may hold a pasted key, so their values are not repeated
-    found = "" if first["type"] == "value_error" or place.startswith("api_") else f" (found {first['input']!r:.60})"
+    is_told = first["type"] != "value_error" and not place.startswith("api_")
+    found = worded(" (found {found})", found=f"{first['input']!r:.60}") if is_told else ""
     return f"{place}: {wanted(first)}{found}{more}"
 
 

@@ -110,9 +110,9 @@ def find_account(session: orm.Session, study: Study, definition: JudgeDefinition
     config = _stored(session, study, definition, template)
     if resolved is None or config is None:
         raise AnnotationError(
-            "not_planned",
-            f"judge {definition.name!r} has no plan with these settings; plan it with: calipers judge run",
-        )
+            "not_planned", "judge {name!r} has no plan with these settings; plan it with: calipers judge run",
+            name=definition.name,
+        )  # fmt: skip
     judge = session.get_one(Judge, config.judge_id)
     return Account(judge.id, judge.rater_id, config.id, resolved)
 
@@ -158,14 +158,18 @@ def refuse_taken_name(session: orm.Session, study: Study, name: str) -> None:
     """Raises AnnotationError when a person of the study, or a judge that was imported, is exported under this name."""
     person = select(Enrollment.id).where(Enrollment.study_id == study.id, Enrollment.pseudonym == name)
     if session.scalar(person) is not None:
-        raise AnnotationError("name_taken", f"judge {name!r}: a person of this study has that name; rename the judge")
+        raise AnnotationError(
+            "name_taken", "judge {name!r}: a person of this study has that name; rename the judge", name=name
+        )
     imported = (
         select(Assignment.id)
         .join(Judge, Judge.rater_id == Assignment.rater_id)
         .where(Judge.study_id == study.id, Judge.name == name, Assignment.source == "import")
     )
     if session.scalar(imported.limit(1)) is not None:
-        raise AnnotationError("name_taken", f"judge {name!r}: results were imported under that name; rename the judge")
+        raise AnnotationError(
+            "name_taken", "judge {name!r}: results were imported under that name; rename the judge", name=name
+        )
 
 
 def other_settings(session: orm.Session, account: Account) -> bool:

@@ -68,9 +68,9 @@ def snapshot(definition: JudgeDefinition, mapped: Price | None, map_name: str) -
     if definition.max_cost is not None:
         raise AnnotationError(
             "no_price",
-            f"judge {definition.name!r} has max_cost but no known price; add price = {{input = …, output = …}} "
-            "in USD per million tokens, or remove max_cost",
-        )
+            "judge {name!r} has max_cost but no known price; add price = {{input = …, output = …}} in USD per "
+            "million tokens, or remove max_cost", name=definition.name,
+        )  # fmt: skip
     return Snapshot(None, "none")
 
 
@@ -79,15 +79,16 @@ def refuse_batches(definition: JudgeDefinition, price: Price | None) -> None:
     if not definition.model.startswith(BATCHES):
         raise AnnotationError(
             "no_batches",
-            f"judge {definition.name!r}: batches are for {BATCHES} models and servers that speak that batch API "
-            f"(found {definition.model!r}); run it without batch_api and without --batch",
-        )
+            "judge {name!r}: batches are for {batches} models and servers that speak that batch API (found "
+            "{model!r}); run it without batch_api and without --batch", name=definition.name, batches=BATCHES,
+            model=definition.model,
+        )  # fmt: skip
     if price is not None and batch_price(price) is None:
         raise AnnotationError(
             "no_price",
-            f"judge {definition.name!r} has a price but none for batches; add batch_input = …, batch_output = … "
-            "to it in USD per million tokens",
-        )
+            "judge {name!r} has a price but none for batches; add batch_input = …, batch_output = … to it in USD per "
+            "million tokens", name=definition.name,
+        )  # fmt: skip
 
 
 def batch_price(price: Price | None) -> Price | None:

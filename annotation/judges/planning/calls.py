@@ -191,9 +191,9 @@ def passes_of(
         if any(before.get(shown.pass_no, shown) != shown for shown in planned[pair.item_id]):
             raise errors.AnnotationError(
                 "order_changed",
-                f"judge {definition.name!r} was planned with another order before; its labels keep that one, "
-                "so give the judge with the new order a new name",
-            )
+                "judge {name!r} was planned with another order before; its labels keep that one, so give the judge "
+                "with the new order a new name", name=definition.name,
+            )  # fmt: skip
     return planned
 
 
@@ -203,9 +203,10 @@ def _first_only(definition: JudgeDefinition, pair: LabelledItem) -> str:
     if pair.reference is None:
         raise errors.AnnotationError(
             "no_reference",
-            f"judge {definition.name!r}: first_report = {definition.first_report!r} needs exactly one reference report "
-            f"in every pair, and item {pair.item_id} has none or two; use order = 'both'",
-        )
+            "judge {name!r}: first_report = {first_report!r} needs exactly one reference report in every pair, and "
+            "item {item_id} has none or two; use order = 'both'", name=definition.name,
+            first_report=definition.first_report, item_id=pair.item_id,
+        )  # fmt: skip
     return pair.reference if definition.first_report == "reference" else OTHER[pair.reference]
 
 

@@ -91,7 +91,9 @@ def plan_judges(
     with connect.reading(engine) as session:
         study = session.get_one(Study, study_id)
         if study.status == "locked":
-            raise errors.AnnotationError("locked", f"study {study.name!r} is locked; nothing can be judged any more")
+            raise errors.AnnotationError(
+                "locked", "study {name!r} is locked; nothing can be judged any more", name=study.name
+            )
         items = judged_items(session, study)
         questions = criteria_by_topic(session, study, items)
         said = *warn_of_addressed(session, study), *_warn_of_stand_ins(session, study)
@@ -108,7 +110,9 @@ def judged_items(session: orm.Session, study: Study) -> list[LabelledItem]:
     paired = protocol.task_type == "pairwise_choice" or protocol.rates_both
     items = labelled_pairs(session, study) if paired else labelled_singles(session, study)
     if not items:
-        raise errors.AnnotationError("no_items", f"study {study.name!r} has no items; make them with: calipers pairs")
+        raise errors.AnnotationError(
+            "no_items", "study {name!r} has no items; make them with: calipers pairs", name=study.name
+        )
     return items
 
 
@@ -144,9 +148,9 @@ def _refuse_asked_items(session: orm.Session, study: Study, definition: JudgeDef
     if asked:
         raise errors.AnnotationError(
             "no_examples",
-            f"judge {definition.name!r} was asked about {item_code(asked[0])} before, which its `examples` name; those "
-            "answers would stand on every page, so give the judge a new name",
-        )
+            "judge {name!r} was asked about {item_code} before, which its `examples` name; those answers would stand "
+            "on every page, so give the judge a new name", name=definition.name, item_code=item_code(asked[0]),
+        )  # fmt: skip
 
 
 def refuse_unfit_prompt(

@@ -17,6 +17,7 @@ from annotation.judges.planning.plan import judged_items, refuse_unfit_prompt
 from annotation.labels.entries import scale_of
 from db.tables import Criterion, Item, Study, Topic
 from plain.hashes import text_sha256
+from plain.wording import worded
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,13 @@ def preview(session: orm.Session, study: Study, definition: JudgeDefinition, ite
     if chosen is None:
         shown = any(item == item_code(one.item_id) for one in items)
         why = "is on a topic that it is shown as an example" if shown else "is not there, or not asked about"
-        raise errors.AnnotationError("not_found", f"judge {definition.name!r}: {item} {why}; see: calipers items")
+        raise errors.AnnotationError(
+            "not_found",
+            "judge {name!r}: {item} {why}; see: calipers items",
+            name=definition.name,
+            item=item,
+            why=worded(why),
+        )
     row = session.get_one(Item, chosen.item_id)
     topic = session.get_one(Topic, row.topic_id)
     paired = protocol.task_type == "pairwise_choice" or protocol.rates_both

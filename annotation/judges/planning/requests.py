@@ -54,7 +54,9 @@ def pause_judges(session: orm.Session, principal: Principal, judges: Collection[
     study = study_for(session, principal, "evaluator")
     mine = Judge.study_id == study.id, Judge.name.in_(judges)
     if unknown := sorted(set(judges) - {*session.scalars(select(Judge.name).where(*mine))}):
-        raise AnnotationError("unknown_judge", f"judge {unknown[0]!r} has no run here that could be paused")
+        raise AnnotationError(
+            "unknown_judge", "judge {unknown!r} has no run here that could be paused", unknown=unknown[0]
+        )
     session.execute(update(Judge).where(*mine).values(stopped=accounts.PAUSED))
     audit(session, study.id, principal.rater_id, "pause_judges", judges=sorted(judges))
 
@@ -222,7 +224,9 @@ def forecast(engine: Engine, principal: Principal, judge: str) -> Forecast:
     with connect.reading(engine) as session:
         study = study_for(session, principal, "evaluator")
         if judge not in can_be_asked(session, principal):
-            raise AnnotationError("unknown_judge", f"judge {judge!r} has not run here; start it on the command line")
+            raise AnnotationError(
+                "unknown_judge", "judge {judge!r} has not run here; start it on the command line", judge=judge
+            )
         row = session.scalar(select(Judge).where(Judge.study_id == study.id, Judge.name == judge))
         configs = select(JudgeConfig).where(
             JudgeConfig.judge_id == (row.id if row else None), accounts.not_of_a_stress_test()

@@ -86,9 +86,9 @@ def show_call(session: orm.Session, study: Study, call_id: int) -> ShownCall:
     ).one_or_none()
     if row is None:
         raise AnnotationError(
-            "not_found",
-            f"study {study.name!r} has no call {call_id}; the ledger lists them: calipers judge ledger {study.name}",
-        )
+            "not_found", "study {name!r} has no call {call_id}; the ledger lists them: calipers judge ledger {name}",
+            name=study.name, call_id=call_id,
+        )  # fmt: skip
     call, config, judge = row
     items = session.execute(
         select(Item.id, Topic.key, Assignment.pass_no, Assignment.repeat_no)

@@ -125,7 +125,7 @@ def _made(
                 )  # fmt: skip
             return pack_files.zipped_folder(Path(folder))
     except (AnnotationError, errors.ExportError) as error:
-        return str(error)
+        return error.text
     finally:
         bar.empty()
 

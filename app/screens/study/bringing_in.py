@@ -130,8 +130,9 @@ def _stored(given: Sequence[UploadedFile], made: Path) -> Path:
 def in_words(problem: str, made: str) -> str:
     """A problem as the page tells it: without the folder of the upload, and with its controls for the options."""
     for name, label in GAPS.items():
-        problem = problem.replace(f"pass --{name.replace('_', '-')}", f"tick “{worded(label)}”")
-    problem = problem.replace("pass --layout with one of", "choose its layout above:")
+        option = worded("pass {option}", option=f"--{name.replace('_', '-')}")
+        problem = problem.replace(option, worded("tick “{label}”", label=worded(label)))
+    problem = problem.replace(worded("pass --layout with one of"), worded("choose its layout above:"))
     for folder in (f"{made}/files/", f"{made}/files", f"{made}/"):
         problem = problem.replace(folder, "")
     return problem

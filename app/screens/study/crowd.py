@@ -303,5 +303,5 @@ def _show_found(whose: people.Whose) -> None:
 
 
 def _refused(error: computing.Refused) -> None:
-    problems = error.problems if isinstance(error, errors.ImportingError) else (str(error),)
+    problems = error.problems if isinstance(error, errors.ImportingError) else (error.text,)
     report_page.section(f'<p class="c-red">{"<br>".join(map(escape, problems[: errors.SHOWN_PROBLEMS]))}</p>')

@@ -320,7 +320,7 @@ def _keep_names(session: Any, principal: principals.Principal) -> None:
 
 def _erase(session: Any, principal: principals.Principal, name: str, field: str) -> None:
     if st.session_state[field].strip() != name:
-        raise errors.AnnotationError("bad_name", f"nobody was erased: write {name!r} as it stands in the list")
+        raise errors.AnnotationError("bad_name", "nobody was erased: write {name!r} as the list has it", name=name)
     personal_data.erase_person(session, principal, name)
 
 

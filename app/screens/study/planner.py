@@ -52,7 +52,9 @@ def show(source: shown_file.Source) -> None:
             _say(_plan(pilot, goals, assumed, prices, topics), goals, assumed)
     except (errors.AnnotationError, CalibrationError) as error:
         with said:
-            report_page.answer(worded("No plan from this."), f"{error.text[:1].upper()}{error.text[1:]}.")
+            report_page.answer(
+                worded("No plan from this."), worded("{lead}.", lead=error.text[:1].upper() + error.text[1:])
+            )
 
 
 def _first_basis(version: Version, source: shown_file.Source) -> int:

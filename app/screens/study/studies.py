@@ -253,7 +253,7 @@ def _try_out(key: str, text: str, is_refused: bool) -> None:
         try:
             st.iframe(_tried(st.session_state[last], opens), height=720)
         except (errors.AnnotationError, errors.ImportingError) as error:
-            report_page.section(f'<p class="c-red">{escape(str(error))}</p>')
+            report_page.section(f'<p class="c-red">{escape(error.text)}</p>')
 
 
 @st.cache_data(max_entries=32, show_spinner=False)

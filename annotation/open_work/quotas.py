@@ -19,8 +19,8 @@ from db.people_tables import Enrollment
 from db.tables import ASSIGNMENT_STATUSES, FLAGGED, SLOT_SOURCES, Assignment, Item, Report, Study
 
 BEGUN = tuple(status for status in ASSIGNMENT_STATUSES if status != "open")
-# persons x items. 60 people x 400 items are 24,000 and take 6 ms; this many 120 ms, and people wait for each other
-# meanwhile. Nobody's last slots are near in a study with more left to do than that.
+# persons x open slots. 60 people and 400 items with three slots each are 72,000 and take 6 ms; where there are more
+# than this, no more are read. Nobody's last slots are near in a study with more left to do than that.
 COMBINATIONS_MAX = 500_000
 EVERY = 2**31 - 1  # a limit that is none
 Reach = Callable[[int, int | None], bool]
@@ -97,10 +97,12 @@ def reach(session: orm.Session, study: Study, rater_id: int, *, limited: bool) -
     if not limited:
         return None
     once = protocol_of(study).study.topic_once
-    places = _places(session, study, once)
-    left = _left(session, study, rater_id, sum(place.open for place in places))
-    if sum(items > 0 for items in left.values()) * len(places) > COMBINATIONS_MAX:
+    left = _left(session, study, rater_id)
+    most = COMBINATIONS_MAX // max(1, sum(items > 0 for items in left.values()))
+    places = _places(session, study, once, most + 1)
+    if (slots := sum(place.open for place in places)) > most:
         return lambda item, reserved_for: left.get(rater_id, 0) > 0
+    left = {member: min(items, slots) for member, items in left.items()}
     found = within_reach(places, left, _had(session, study, once), rater_id)
     allowed = {(places[number].item, places[number].reserved_for) for number in found}
     return lambda item, reserved_for: (item, reserved_for) in allowed
@@ -139,22 +141,19 @@ def _counted(study: Study) -> list[Any]:
     return [Assignment.study_id == study.id, Assignment.purpose == "label", live, ours, *once_a_page(study)]
 
 
-def _places(session: orm.Session, study: Study, once: bool) -> list[Place]:
+def _places(session: orm.Session, study: Study, once: bool, most: int) -> list[Place]:
+    """Of as many open slots as `most`."""
     unit = Item.topic_id if once else Item.id
-    rows = session.execute(
-        select(Item.id, unit, Assignment.reserved_for, func.count())
-        .select_from(Assignment)
-        .join(Item, Item.id == Assignment.item_id)
-        .where(*open_slots(study, protocol_of(study)))
-        .group_by(Item.id, unit, Assignment.reserved_for)
-        .order_by(Item.id)
-    )
-    return [Place(*row) for row in rows]
+    slots = open_slots(study).with_only_columns(Item.id, unit.label("unit"), Assignment.reserved_for).limit(most)
+    columns = slots.subquery().c
+    rows = select(*columns, func.count()).group_by(*columns).order_by(columns.id)
+    return [Place(*row) for row in session.execute(rows)]
 
 
-def _left(session: orm.Session, study: Study, taker: int, unlimited: int) -> dict[int, int]:
+def _left(session: orm.Session, study: Study, taker: int) -> dict[int, int]:
     """person -> items they may still take: everybody who labels and is not paused or withdrawn."""
-    held = select(Assignment.rater_id, func.count().label("held")).where(*_counted(study))
+    of_somebody = Assignment.rater_id.is_not(None)  # or SQLite reads every open slot
+    held = select(Assignment.rater_id, func.count().label("held")).where(*_counted(study), of_somebody)
     held_by = held.group_by(Assignment.rater_id).subquery()
     rows = session.execute(
         select(Enrollment.rater_id, Enrollment.quota, func.coalesce(held_by.c.held, 0))
@@ -165,7 +164,7 @@ def _left(session: orm.Session, study: Study, taker: int, unlimited: int) -> dic
             (Enrollment.role == "annotator") | (Enrollment.rater_id == taker),
         )
     )
-    return {rater: unlimited if quota is None else max(0, quota - items) for rater, quota, items in rows}
+    return {rater: EVERY if quota is None else max(0, quota - items) for rater, quota, items in rows}
 
 
 def _had(session: orm.Session, study: Study, once: bool) -> dict[int, set[int]]:
@@ -188,32 +187,23 @@ CAME_BACK = ("closed", "stale", "packet")
 
 def open_to(study: Study, rater_id: int | ColumnElement[int] = RATER) -> Select[int, int, int]:
     """Open slots (id, item, priority) this person may take, the urgent first; by default of a parameter `rater`."""
-    protocol = protocol_of(study)
     had = select(Assignment.item_id).where(Assignment.rater_id == rater_id, *had_by_somebody(study))
-    slots = (
-        select(Assignment.id, Assignment.item_id, Assignment.priority)
-        .join(Item, Item.id == Assignment.item_id)
-        .where(
-            *open_slots(study, protocol),
-            or_(Assignment.reserved_for.is_(None), Assignment.reserved_for == rater_id),
-            Assignment.item_id.not_in(had),
-        )
-        .order_by(Assignment.priority.desc(), Assignment.id)
-    )
-    if protocol.study.topic_once:
+    mine = or_(Assignment.reserved_for.is_(None), Assignment.reserved_for == rater_id)
+    slots = open_slots(study).where(mine, Assignment.item_id.not_in(had))
+    slots = slots.order_by(Assignment.priority.desc(), Assignment.id)
+    if protocol_of(study).study.topic_once:
         slots = slots.where(Item.topic_id.not_in(select(Item.topic_id).where(Item.id.in_(had))))
     return slots
 
 
-def open_slots(study: Study, protocol: Protocol) -> list[Any]:
-    """Conditions on Assignment and Item: a slot for label work that is open to whoever may take it; of twins one."""
-    return [
-        Assignment.study_id == study.id,
-        Assignment.purpose == "label",
-        Assignment.status == "open",
-        *once_a_page(study),
-        *may_be_shown(study, protocol),
-    ]
+def open_slots(study: Study) -> Select[int, int, int]:
+    """Slots for label work (id, item, priority) that are open to whoever may take them; of twins one."""
+    slots = select(Assignment.id, Assignment.item_id, Assignment.priority)
+    # an outer join where each slot has its item: SQLite would begin with all items, once it has counted its tables
+    return slots.outerjoin(Item, Item.id == Assignment.item_id).where(
+        Assignment.study_id == study.id, Assignment.purpose == "label", Assignment.status == "open",
+        *once_a_page(study), *may_be_shown(study, protocol_of(study)),
+    )  # fmt: skip
 
 
 def may_be_shown(study: Study, protocol: Protocol) -> list[Any]:

@@ -15,11 +15,13 @@ from annotation.people import links, principals
 from db import connect, people_tables
 from db.tables import Assignment, Item, Study
 
+COUNTED = 10_000  # items of one person: who has more before them sees this number
+
 
 def position(session: orm.Session, principal: principals.Principal) -> tuple[int, int]:
     """(submitted, of): how far this person is, training apart.
 
-    `of` also counts the open slots they could still take, and what will be given to them between these.
+    `of` also counts the open slots they could still take, up to COUNTED, and what will be given to them between these.
     """
     study = session.get_one(Study, principal.study_id)
     rows = connect.rows_of(session, _held(study), {"rater": principal.rater_id})
@@ -59,7 +61,7 @@ def waits_until(session: orm.Session, principal: principals.Principal) -> dateti
     taken = select(Assignment.id).where(
         Assignment.study_id == study.id, Assignment.rater_id == principal.rater_id, Assignment.status == "taken"
     )
-    if session.scalar(taken.limit(1)) is not None or _slots(session, study, principal.rater_id):
+    if session.scalar(taken.limit(1)) is not None or _slots(session, study, principal.rater_id, 0):
         return None
     return due.waits_until(session, study, principal.rater_id)
 
@@ -70,14 +72,15 @@ def _to_come(session: orm.Session, principal: principals.Principal, labels: int)
     study = session.get_one(Study, principal.study_id)
     if study.status != "open" or principal.rater_id is None or not principals.may_label(session, principal):
         return 0
-    slots = _slots(session, study, principal.rater_id)
+    slots = _slots(session, study, principal.rater_id, labels)
     return slots + due.still_due(session, study, principal.rater_id, labels + slots)
 
 
-def _slots(session: orm.Session, study: Study, rater_id: int) -> int:
-    """How many more this person could take under their quota: items, or topics where each topic is seen once."""
+def _slots(session: orm.Session, study: Study, rater_id: int, labels: int) -> int:
+    """How many more than `labels` this person could take under their quota: items, or topics where seen once."""
     left = quotas.quota_left(session, study, rater_id)
-    most = quotas.EVERY if left is None else left
+    counted = max(1, COUNTED - labels)
+    most = counted if left is None else min(left, counted)
     still_open: int = connect.rows_of(session, _open_units(study), {"rater": rater_id, "most": most})[0][0]
     return still_open
 

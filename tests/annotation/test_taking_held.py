@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 
+import pytest
 from sqlalchemy import Engine, select, text
 
+from annotation.open_work import quotas
 from annotation.people.principals import Principal
+from annotation.work import claiming, progress
 from annotation.work.claiming import _wanted, take
 from db.connect import reading, transaction
+from db.people_tables import Enrollment
 from db.tables import Assignment, Study
 from tests.plain_study import people_of, plain_study
 
@@ -59,3 +64,30 @@ def test_open_slots_are_read_in_the_order_they_are_taken(engine: Engine) -> None
         told = session.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {made}").all()
     in_order = "INDEX ix_assignments_study_status (study_id=? AND status=? AND purpose=?)"
     assert [in_order in str(told), "TEMP B-TREE" in str(told)] == [True, False], told
+
+
+def test_work_under_quotas_reads_no_more_of_a_large_study_than_without(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also once SQLite has counted its tables, as after a restore, when it would like to begin with every item."""
+    if engine.dialect.name != "sqlite":
+        return  # it tells no steps
+    monkeypatch.setattr(quotas, "COMBINATIONS_MAX", 100)
+    monkeypatch.setattr(progress, "COUNTED", 50)
+    monkeypatch.setattr(claiming, "LOOKED_AT", 50)
+    study_id = plain_study(engine, 300, 3)
+    (ada,) = people_of(engine, study_id, 1)
+    steps: Counter[int | None] = Counter()
+    for quota in (None, 40):
+        with transaction(engine) as session:
+            session.connection().exec_driver_sql("ANALYZE")
+            session.get_one(Enrollment, ada.enrollment_id).quota = quota
+            session.flush()
+            driver = session.connection().connection.driver_connection
+            assert driver is not None
+            driver.set_progress_handler(lambda quota=quota: steps.update((quota,)), 100)
+            assert take(session, ada) is not None
+            assert progress.position(session, ada) == (0, quota or 50)
+            driver.set_progress_handler(None, 0)
+            session.rollback()
+    assert max(steps.values()) < 400, steps  # hundreds of instructions; 600 and 800 where every slot is read

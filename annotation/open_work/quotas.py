@@ -99,12 +99,14 @@ def reach(session: orm.Session, study: Study, rater_id: int, *, limited: bool) -
     once = protocol_of(study).study.topic_once
     left = _left(session, study, rater_id)
     most = COMBINATIONS_MAX // max(1, sum(items > 0 for items in left.values()))
-    places = _places(session, study, once, most + 1)
-    if (slots := sum(place.open for place in places)) > most:
+    found = open_slots(study).with_only_columns(Assignment.id).limit(most + 1)
+    slots = session.scalar(select(func.count()).select_from(found.subquery())) or 0
+    if slots > most:
         return lambda item, reserved_for: left.get(rater_id, 0) > 0
+    places = _places(session, study, once)
     left = {member: min(items, slots) for member, items in left.items()}
-    found = within_reach(places, left, _had(session, study, once), rater_id)
-    allowed = {(places[number].item, places[number].reserved_for) for number in found}
+    within = within_reach(places, left, _had(session, study, once), rater_id)
+    allowed = {(places[number].item, places[number].reserved_for) for number in within}
     return lambda item, reserved_for: (item, reserved_for) in allowed
 
 
@@ -141,13 +143,10 @@ def _counted(study: Study) -> list[Any]:
     return [Assignment.study_id == study.id, Assignment.purpose == "label", live, ours, *once_a_page(study)]
 
 
-def _places(session: orm.Session, study: Study, once: bool, most: int) -> list[Place]:
-    """Of as many open slots as `most`."""
-    unit = Item.topic_id if once else Item.id
-    slots = open_slots(study).with_only_columns(Item.id, unit.label("unit"), Assignment.reserved_for).limit(most)
-    columns = slots.subquery().c
-    rows = select(*columns, func.count()).group_by(*columns).order_by(columns.id)
-    return [Place(*row) for row in session.execute(rows)]
+def _places(session: orm.Session, study: Study, once: bool) -> list[Place]:
+    item, unit, reserved_for = Item.id, Item.topic_id if once else Item.id, Assignment.reserved_for
+    rows = open_slots(study).with_only_columns(item, unit, reserved_for, func.count())
+    return [Place(*row) for row in session.execute(rows.group_by(item, unit, reserved_for).order_by(item))]
 
 
 def _left(session: orm.Session, study: Study, taker: int) -> dict[int, int]:

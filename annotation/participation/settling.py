@@ -165,11 +165,16 @@ def reconcile(
     listed: Sequence[Submission], whose: Mapping[str, CrowdPerson | None], people: Iterable[CrowdPerson],
     reward: Decimal, currency: str = "",
 ) -> Settlement:  # fmt: skip
-    """The same out of values alone. `whose`: the platform's id -> who that is here; None for who never came."""
+    """The same out of values alone. `whose`: the platform's id -> who that is here; None for who never came.
+
+    Who did nothing here and is not paid there, as they returned it, is nobody to look at.
+    """
     approve, bonus, look = [], [], []
     counted: set[str] = set()
     for line in sorted(listed, key=lambda line: _rank(line.status)):
         person = whose[line.participant]
+        if _told(line.status) in platforms.UNPAID and not (person and (person.handed_in or person.due)):
+            continue
         why = _why_not(line, person, counted)
         if why or person is None:
             look.append(ToLookAt(line.participant, why, person.due if person else Decimal(0)))
@@ -190,8 +195,13 @@ def reconcile(
 
 def _rank(status: str) -> int:
     """0: paid already, 1: waiting to be, 2: returned, timed out, rejected or screened out."""
-    told = " ".join(status.replace("_", " ").replace("-", " ").split()).casefold()
+    told = _told(status)
     return 0 if told == PAID else 1 if told in platforms.WAITING else 2
+
+
+def _told(status: str) -> str:
+    """TIMED-OUT, Timed Out and timed_out are one state."""
+    return " ".join(status.replace("_", " ").replace("-", " ").split()).casefold()
 
 
 def _why_not(line: Submission, person: CrowdPerson | None, counted: set[str]) -> str:

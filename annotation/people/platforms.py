@@ -1,7 +1,8 @@
 """Crowd platforms as their documentation has them: how people come by their addresses, and where they are sent back to.
 
 Read in November 2026: Prolific's API reference v1 (study and submission objects), Amazon's MTurk API 2017-01-17
-(ExternalQuestion), CloudResearch's MTurk Toolkit and Connect help centres, Sona's "External Study Credit Granting".
+(ExternalQuestion, Assignment), CloudResearch's MTurk Toolkit and Connect help centres, Sona's "External Study Credit
+Granting".
 """
 
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"  # MTurk, while somebody looks at a task
 ID = "{id}"  # in an address: the participant's id, which only their own browser holds
 ENDS = ("completed", "screened_out", "no_consent", "full")
 WAITING = ("awaiting review", "submitted", "pending")  # what platforms call a submission that is not paid yet
+UNPAID = ("returned", "timed out", "rejected", "reserved")  # and one that nobody is paid for
 
 
 @dataclass(frozen=True)

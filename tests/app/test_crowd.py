@@ -23,7 +23,7 @@ from annotation.participation import settling
 from annotation.participation.settling import CrowdPerson, Submission, _earlier_bonuses, reconcile
 from annotation.people.consent import consent_version, give_consent
 from annotation.people.links import open_link, revoke
-from annotation.people.platforms import PREVIEW, address_back
+from annotation.people.platforms import PLATFORMS, PREVIEW, address_back
 from annotation.people.principals import local_admin
 from annotation.people.sign_ins import who
 from annotation.work.open_and_close import set_status
@@ -215,6 +215,37 @@ def test_who_is_approved_who_gets_how_much_more_and_who_is_looked_at() -> None:
     ]
     missing = reconcile([], {}, PEOPLE[:1], Decimal(0))
     assert missing.look[0].why == "done here, and not on the platform's list"
+
+
+STATES = {  # as documented, of one platform each: of who never came to be looked at, of who is done approved
+    "prolific": {
+        "RESERVED": (False, False), "ACTIVE": (True, False), "TIMED-OUT": (False, False), "AWAITING REVIEW": (True, True),
+        "APPROVED": (True, False), "RETURNED": (False, False), "REJECTED": (False, False), "SCREENED OUT": (True, False),
+    },
+    "mturk": {"Submitted": (True, True), "Approved": (True, False), "Rejected": (False, False)},
+    "cloudresearch": {"Submitted": (True, True), "Approved": (True, False), "Rejected": (False, False)},
+    "connect": {
+        "Pending": (True, True), "Approved": (True, False), "Rejected": (False, False), "Returned": (False, False),
+        "Timed Out": (False, False),
+    },
+    "sona": {"": (True, True)},  # its list tells none
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_in_every_state_of_every_platform_who_did_nothing_and_is_not_paid_is_nobody_to_look_at(
+    platform: str, tmp_path: Path
+) -> None:
+    listed, asked = tmp_path / "list.csv", PLATFORMS[platform]
+    nobody = replace(PEOPLE[0], end="no_consent", handed_in=0, due=Decimal(0))
+    for status, (looked_at, approved) in STATES[platform].items():
+        listed.write_text(f"{asked.person},{asked.visit or 'visit'},{'status' if status else 'x'}\np1,v1,{status}\n")
+        (line,) = read_submissions(listed, platform)
+        never, came, part, done = (
+            reconcile([line], {"p1": one}, PEOPLE[:0], Decimal("9.00")) for one in (None, nobody, PEOPLE[2], PEOPLE[0])
+        )
+        assert [bool(one.look) for one in (never, came, part)] == [looked_at, looked_at, True], status
+        assert (bool(done.approve), bool(done.look)) == (approved, not approved and status.casefold() != "approved")
 
 
 def test_who_came_from_another_platform_is_no_matter_of_this_ones_list(

@@ -41,13 +41,16 @@ def read_fact_probes(root: Path, options: probe_records.ProbeOptions) -> probe_r
 
 
 def read_fact_results(path: Path, options: results.ResultOptions) -> results.Results:
-    """Where a call failed none of its statements has an answer: invalid, or missing where no page was there to read."""
+    """Where a call failed none of its statements has an answer: invalid, or missing where no page was there to read.
+
+    An answer is found by its probe's key alone: the same words may stand under another page.
+    """
     problems: list[str] = []
     rows: list[results.ResultRow] = []
     for (where, topic, system), _, pages in _cited(path, options.system, options.encoding, problems):
         judge, error = results.judge_of(options, "", where), decoding.as_text(pages.get("validate_error")) or ""
         said = {decoding.as_text(one.get("idx")): one.get("result") for one in pages.get("validate_res") or []}
-        for number, fact in enumerate(pages["facts"]):
+        for number in range(len(pages["facts"])):
             verdict = decoding.as_text(said.get(str(number))) or ""
             if error or verdict not in VERDICTS:
                 status = "missing" if error == NO_PAGE or not (error or verdict) else "invalid"
@@ -57,7 +60,7 @@ def read_fact_results(path: Path, options: results.ResultOptions) -> results.Res
             rows.append(
                 results.ResultRow(
                     where, judge, topic, (system,), "", found[0], status=found[1], flags=found[2],
-                    probe=decoding.as_text(fact) or "", probe_key=f"{pages['place']}-{number + 1}", rationale=error,
+                    probe=f"{pages['place']}-{number + 1}", rationale=error,
                 )
             )  # fmt: skip
     return results.Results(tuple(rows), tuple(problems))
@@ -77,11 +80,17 @@ def _cited(
                     continue
                 cited = line.values.get("citations_deduped") or {}
                 if not isinstance(cited, dict) or not all(_is_page(one) for one in cited.values()):
-                    problems.append(f"{line.where}: no table 'citations_deduped' of addresses with 'facts'; restore it")
+                    problems.append(
+                        f"{line.where}: no table 'citations_deduped' of addresses with 'facts', and "
+                        "'validate_res' as lists; restore it"
+                    )
                     continue
                 for place, (url, pages) in enumerate(cited.items(), start=1):
                     yield (line.where, topic, maker), url, {**pages, "place": place}
 
 
 def _is_page(value: Any) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("facts"), list)
+    if not isinstance(value, dict) or not isinstance(value.get("facts"), list):
+        return False
+    verdicts = value.get("validate_res") or []
+    return isinstance(verdicts, list) and all(isinstance(one, dict) for one in verdicts)

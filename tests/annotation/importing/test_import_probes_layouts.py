@@ -265,6 +265,7 @@ DAMAGES = [
     ("statement", "reportbench", "alpha/none/citations.csv", "ID,statement\nab1,x\n", "one arXiv id is needed in the path (found: none)"),
     ("statement", "fact", "fact/beta/validated.jsonl", '{"citations_deduped": {}}', "fact/beta/validated.jsonl:1: no 'id'"),
     ("statement", "fact", "fact/beta/validated.jsonl", '{"id": 1, "citations_deduped": {"u": {}}}', "no table 'citations_deduped' of addresses with 'facts'"),
+    ("statement", "fact", "fact/beta/validated.jsonl", '{"id": 1, "citations_deduped": {"u": {"facts": [], "validate_res": "no"}}}', "and 'validate_res' as lists"),
     ("statement", "fact", "fact/beta/validated.jsonl", '{"id": 1, "citations_deduped": {"u": {"facts": [null]}}}', "a fact of u is not text"),
 ]  # fmt: skip
 

@@ -215,14 +215,17 @@ def _total(verdicts: pd.DataFrame, reference: str) -> str:
 
 
 MISSING, BASELINE = "par_missing_as_wrong", "baseline"
-CONSTANT = "The best constant answer is what a judge reaches that does not read; the best of several, so no interval."
+CONSTANT = (
+    "The commonest answer is what a judge reaches that always gives it and does not read; the best of several, so no "
+    "interval."
+)
 WLC_COLUMNS = (
     Column("judge", "Judge"),
     Column("par", "PAR (%)", "PAR"),
     Column("cost", "Cost per article (USD)", "USD"),
     Column(MISSING, "PAR, unusable as wrong (%)", "PAR-"),
     Column("cohen_kappa_symmetrised", "κ, symmetrised", "κ-s"),
-    Column(BASELINE, "Best constant answer (%)", "base"),
+    Column(BASELINE, "Commonest answer (%)", "common"),
     Column("valid_share", "Valid answers", "valid"),
     Column("n", "n"),
     Column("clusters", "Clusters", "C"),

@@ -204,6 +204,6 @@ def _beside(rows: Sequence[tuple[str, dict[str, Estimate]]]) -> Iterator[str]:
         by_system = any(BASELINES[1] in estimates for _, estimates in rows)
         best_of = worded(" (for judges the best for each pair of systems, where that is more)") if by_system else ""
         yield worded(
-            "Agreement of the best constant answer{best_of}, and expected by chance: {parts}.",
+            "Agreement of the commonest answer{best_of}, and expected by chance: {parts}.",
             best_of=best_of, parts="; ".join(parts),
         )  # fmt: skip

@@ -311,8 +311,8 @@ METRICS: tuple[Statistic, ...] = (
         correlation.rank_agreement_within_topic, SCORES, WILSON, undefined=record.undefined_without_rows,
     ),
     Statistic(
-        BASELINE, "Best constant answer", "base", (), metrics.constant_judge_baseline, ALL_KINDS,
-        NO_INTERVAL, shown=(Shown("table criteria"), Shown("table summary", words="constant")),
+        BASELINE, "Commonest answer", "common", (), metrics.constant_judge_baseline, ALL_KINDS,
+        NO_INTERVAL, shown=(Shown("table criteria"), Shown("table summary", words="common")),
         undefined=record.undefined_without_rows,
     ),
     Statistic(
@@ -371,7 +371,7 @@ def printed(
 
 
 def beside_agreement(where: str, kinds: Collection[str], known: Collection[str] | None = None) -> dict[str, Statistic]:
-    """The same without label agreement, which leads every row, and the best constant answer, which ends it."""
+    """The same without label agreement, which leads every row, and the commonest answer, which ends it."""
     return {name: one for name, one in printed(where, kinds, known).items() if one.head not in (AGREEMENT, BASELINE)}
 
 

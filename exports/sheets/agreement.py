@@ -40,7 +40,8 @@ def criteria_table(report: CalibrationReport) -> Table | None:
         label_agreement(report),
         *unweighted(report, [column.key for column in columns]),
         *methods(used, report),
-        "The best constant answer, what a judge reaches that does not read, is the best of several: no interval.",
+        "The commonest answer, what a judge reaches that always gives it and does not read, is the best of several: no "
+        "interval.",
         *remarks([column.title for column in columns], [_without(row, len(wanted) + 3) for row in cells], names=2),
         origin(report),
     )
@@ -92,7 +93,7 @@ def baseline(estimates: Found) -> Estimate | None:
 
 
 def summary_table(report: CalibrationReport) -> Table:
-    """Judges by falling agreement, then the annotators: agreement, κ, best constant answer, n, clusters, cost."""
+    """Judges by falling agreement, then the annotators: agreement, κ, commonest answer, n, clusters, cost."""
     pooled = [estimate for estimate in report.estimates if estimate.criterion == estimate.category == "all"]
     headline = HEADLINE[report.settings.ties]
     judges = list(dict.fromkeys(estimate.rater for estimate in pooled if estimate.reference == PEOPLE))
@@ -114,9 +115,9 @@ def summary_table(report: CalibrationReport) -> Table:
         rows.append((worded(AMONG), people, per_thousand(pooled, PEOPLE)))
     known = {name for _, estimates, _ in rows for name in estimates} if rows else None
     others = beside_agreement("table summary", report.labels.criteria.values(), known)
-    columns = [Column("rater", "rater"), Column("agreement", "agreement")]
+    columns = [Column("rater", "rater"), Column("agreement", agreement_title(report, asked=None).lower())]
     columns += [Column(name, statistic.symbol) for name, statistic in others.items()]
-    columns += [Column("baseline", "constant"), Column("n", "n"), Column("clusters", "clusters")]
+    columns += [Column("baseline", "common"), Column("n", "n"), Column("clusters", "clusters")]
     priced = any(cost for _, _, cost in rows)
     columns += [Column("cost_per_1000_items", "USD / 1,000")] * priced
     cells: list[tuple[Cell, ...]] = []
@@ -127,8 +128,9 @@ def summary_table(report: CalibrationReport) -> Table:
     at = [column.key for column in columns].index("baseline")  # the best of several: it never has an interval
     read = [(*row[:at], None, *row[at + 1 :]) for row in cells]
     notes = (
-        "n counts comparisons of a judge with one annotator's label on the same item and criterion; constant: the best "
-        "answer that is always the same, in a judge's row also the best for each pair of systems; without an interval.",
+        "n counts comparisons of a judge with one annotator's label on the same item and criterion; common: "
+        "what always giving the commonest answer reaches, in a judge's row also that of each pair of systems; without "
+        "an interval.",
         label_agreement(report),
         *methods([cell for row in cells for cell in row if isinstance(cell, Estimate)], report),
         *remarks([column.title for column in columns], read),

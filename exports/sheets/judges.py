@@ -55,7 +55,7 @@ def judges_table(report: CalibrationReport) -> Table | None:
         Column(agreement_key(report, choice.plan.ties), agreement_title(report, asked=True), "AD" if near else "PA"),
         Column(
             f"baseline{'_by_distance' * near}",
-            "Best constant answer" + ", by distance" * near,
+            "Best constant answer, by distance" if near else "Best constant answer",
             "base-d" if near else "base",
         ),
         Column("gap", "Gap to a left-out annotator", "gap"),

@@ -155,8 +155,8 @@ def _reading(report: CalibrationReport) -> str:
     level = f"{100 * report.settings.level:g} %"
     said = (
         f"Brackets: {level} intervals over whole clusters, here {report.labels.cluster}s. "
-        "Constant: what always giving the same answer would reach; in a judge's row also the best answer for each pair "
-        "of systems. Read a judge's row against the annotators' own."
+        "Common: what always giving the commonest answer would reach; in a judge's row also that of each pair of "
+        "systems. Read a judge's row against the annotators' own."
     )
     if report.is_simulated:
         said = f"Simulated answers, of made-up people and judges. {said}"

@@ -246,6 +246,17 @@ def text_of(found: Any) -> str:
     return "".join(_words(one) for one in _all(found))
 
 
+def set_in_line(blocks: Any) -> int:
+    """How many formulas there are; of those beside words, which OpenDocument tells from no others, it makes words."""
+    found = 0
+    for line in (one["c"] for one in _all(blocks) if one["t"] in ("Para", "Plain")):
+        formulas = [one for one in _all(line) if one["t"] == "Math"]
+        found += len(formulas)
+        for one in formulas:
+            one["c"][0] = element("InlineMath" if len(line) > 1 else "DisplayMath")
+    return found
+
+
 def _words(one: Element) -> str:
     if one["t"] == "Str":
         return str(one["c"])

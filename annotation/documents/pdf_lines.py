@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.documents.pdf_pieces import Figure, Line, Piece, Table, Word
-from annotation.documents.pdf_unruled import NARROW, joined
+from annotation.documents.pdf_unruled import NARROW, continued, joined
 
 FORMS = re.compile(r"[\u2e80-\u2fdf\ufb00-\ufb06]")
 GAP = 2.0  # type sizes: blanks in a line are narrower, what is further apart is another column
@@ -32,6 +32,7 @@ class Read:
     drawn: int = 0
     turned: int = 0
     behind: int = 0  # pictures
+    cut: int = 0  # tables
 
 
 def read_pages(pages: Iterable[dict[str, Any]]) -> Read:
@@ -45,20 +46,27 @@ def read_pages(pages: Iterable[dict[str, Any]]) -> Read:
         found.drawn += bool(page["drawn"])
         found.turned += bool(page["turned"])
     running = _running([lines for lines, _, _ in read], heights)
-    text = [[line for line in lines if (n, _spelled(line)) not in running] for n, (lines, _, _) in enumerate(read)]
+    text = [[line for line in lines if line not in running] for lines, _, _ in read]
     gutters = [_gutter(lines, width) for lines, width in zip(text, widths, strict=True)]
     times = Counter(_place(one) for _, _, figures in read for one in figures)
     usual = Counter(gutter for gutter in gutters if gutter).most_common(1)
     for number, (lines, tables, figures) in enumerate(read):
         # the last page of a text in columns has few lines in each
         gutter = gutters[number] or (_gutter(text[number], widths[number], 2, usual[0][0]) if usual else None)
-        ordered, in_columns = _in_order(text[number], gutter), gutter is not None
+        above = found.pieces[-1] if found.pieces else None
+        above = above if isinstance(above, Table) and above.page == number - 1 else None
+        ordered, in_columns = _in_order(text[number], gutter, above), gutter is not None
         found.in_columns += in_columns
         found.without_text += not lines and not tables and bool(figures)
         figures = [one for one in figures if times[_place(one)] < RUNNING]
         beside = [one for one in figures if sum(_is_over(line, one) for line in lines) <= MOST_OVER]
         found.behind, figures = found.behind + len(figures) - len(beside), beside
-        found.pieces += _between(ordered, [*tables, *figures], in_columns)
+        pieces = _between(ordered, [*tables, *figures], in_columns)
+        if above and pieces and isinstance(pieces[0], Table):
+            whole = continued(above, pieces[0])
+            found.cut += whole is None
+            found.pieces, pieces = ([*found.pieces[:-1], whole], pieces[1:]) if whole else (found.pieces, pieces)
+        found.pieces += pieces
     return found
 
 
@@ -235,37 +243,50 @@ def _spelled(line: Line) -> str:
 NUMBER = re.compile(r"\d+ (page )?[-–— ]*#( (of|/) #)?[-–— ]*", re.IGNORECASE)
 
 
-def _running(pages: Sequence[Sequence[Line]], heights: Sequence[float]) -> set[tuple[int, str]]:
-    """(page, spelled line) of running titles: in the margins of three pages, or of both of two; numbers differ."""
+def _running(pages: Sequence[Sequence[Line]], heights: Sequence[float]) -> set[Line]:
+    """What is in the margins of three pages, or of both of two, and the pages' numbers, which count as the pages do.
+
+    A row of a table may begin a page, and its cells may be numbers: what has text beside it is text.
+    """
     margins = [_within(lines, MARGIN * height, height) for lines, height in zip(pages, heights, strict=True)]
     feet = [_within(_outermost(lines), FOOT * height, height) for lines, height in zip(pages, heights, strict=True)]
-    on = Counter(spelled for margin in margins for spelled in margin)
-    often = {spelled for spelled, count in on.items() if count >= min(3, max(2, len(pages)))}
-    counted = Counter(spelled for foot in feet for spelled in foot)
-    numbers = {
-        (page, spelled)
-        for page, (margin, foot) in enumerate(zip(margins, feet, strict=True))
-        for spelled in margin | {one for one in foot if counted[one] >= min(2, len(pages))}
-        if NUMBER.fullmatch(spelled)
-    }
-    return numbers | {(page, spelled) for page, margin in enumerate(margins) for spelled in margin & often}
+    ends = [{*margin, *foot} for margin, foot in zip(margins, feet, strict=True)]
+    on = Counter(sign for lines in ends for sign in {sign for line in lines for sign in _signs(line)})
+    most = {line: max(map(on.__getitem__, _signs(line))) for lines in ends for line in lines}
+    numbers = {line for line in most if NUMBER.fullmatch(_spelled(line))}
+    within = {line for margin in margins for line in margin}
+    known = {line for line in numbers if most[line] >= min(2, len(pages))}
+    titles = {line for line in within if most[line] >= min(3, max(2, len(pages)))}
+    running = known | titles | (numbers & within)
+    beside = {line: {other for other in pages[line.page] if _is_beside(line, other)} for line in running}
+    return {line for line in running if beside[line] <= running or (line in known and len(pages) > 1)}
+
+
+def _signs(line: Line) -> set[tuple[str, int, str]]:
+    """By what a line is known again on another page: its words, or a number in it that counts as the pages do."""
+    spelled, numbers = _spelled(line), re.findall("[0-9]{1,9}", line.text)
+    return {(spelled, -1, line.text), *((spelled, at, str(int(one) - line.page)) for at, one in enumerate(numbers))}
 
 
 def _outermost(lines: Sequence[Line]) -> list[Line]:
     """The first and the last line of a page, where nothing is beside it: a table's last number has its row."""
     ends = (min(lines, key=lambda one: one.top), max(lines, key=lambda one: one.bottom)) if lines else ()
-    return [end for end in ends if sum(one.top < end.bottom and end.top < one.bottom for one in lines) == 1]
+    return [end for end in ends if not any(other != end and _is_beside(end, other) for other in lines)]
 
 
-def _within(lines: Sequence[Line], reach: float, height: float) -> set[str]:
-    """The lines, spelled, of the upper and lower margins of a page."""
-    return {_spelled(line) for line in lines if line.bottom < reach or line.top > height - reach}
+def _is_beside(line: Line, other: Line) -> bool:
+    return min(line.bottom, other.bottom) - max(line.top, other.top) > 0.3 * line.size
 
 
-def _in_order(lines: Sequence[Line], gutter: float | None) -> list[Line | Table]:
+def _within(lines: Sequence[Line], reach: float, height: float) -> list[Line]:
+    """The lines of the upper and lower margins of a page."""
+    return [line for line in lines if line.bottom < reach or line.top > height - reach]
+
+
+def _in_order(lines: Sequence[Line], gutter: float | None, above: Table | None) -> list[Line | Table]:
     """The lines as they are read: down the left column, then down the right, between lines that reach over both."""
     if gutter is None:
-        return joined(lines)
+        return joined(lines, above)
     ordered: list[Line | Table] = []
     band: list[Line] = []
     for line in sorted(lines, key=lambda line: line.top):

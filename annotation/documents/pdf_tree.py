@@ -17,7 +17,7 @@ DEEPEST = 4
 MOST_BLANKS = 200  # between two words of code
 SLANTED = re.compile(r"italic|oblique|slanted", re.I)
 STOPPED = re.compile(r"[.!?:;。！？：][\"'”’)\]]*$")
-UNSPACED_DASH = re.compile(r"\w—$")
+UNSPACED_DASH = re.compile(r"\w[—–]$")
 CAPTION = re.compile(  # in the languages of `source_lists.reference_headings`
     r"(?:fig(?:ures?|uras?|uur|\.)?|abb(?:ildung|\.)?|ill(?:ustration|\.)|chart|photo|image|rys(?:unek|\.)|рис(?:унок|\.)"
     r"|şekil|hình|الشكل|شكل|איור|चित्र|图|圖|図|그림)\s*\.?\s*[\d٠-٩]",
@@ -25,6 +25,7 @@ CAPTION = re.compile(  # in the languages of `source_lists.reference_headings`
 )
 HYPHEN = re.compile(r"[^\W\d_][-\u00ad\u2010]$")
 CUT_ADDRESS = re.compile(r"(?:https?://|www\.)\S*[/_=&?%#+~-]$")
+BEGUN = re.compile(r"\( ?https?://")
 ON = re.compile(r"[\w.~%+]*[/_=&?%#-]\w")  # what no word of a sentence has within it, but for a hyphen
 MANY = 0.08  # of all lines: a program that sets text breaks words so often, others at their own hyphens alone
 CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
@@ -46,8 +47,9 @@ def _lost(read: pdf_lines.Read) -> tuple[str, ...]:
         "page with text on its side or aslant, which was left out": read.turned,
     }
     behind = [f"{counted(read.behind, 'figure')} behind text, left out"] if read.behind else []
+    cut = [f"{counted(read.cut, 'table')} cut by a page's end, shown as two"] if read.cut else []
     pages = (counted(count, what) if count == 1 else _many(count, what) for what, count in told.items() if count)
-    return (*pages, *behind)
+    return (*pages, *behind, *cut)
 
 
 def _many(count: int, what: str) -> str:
@@ -171,7 +173,7 @@ class _Look:
         words: list[tuple[str, pdf_pieces.Word, bool]] = []  # its text, itself, and whether a blank is before it
         for number, line in enumerate(group):
             for at, word in enumerate(line.words):
-                is_cut = bool(at == 0 and number and _is_cut_address(words, word.text))
+                is_cut = bool(at == 0 and number and _is_cut_address(words, line))
                 if number or at >= skipped:
                     is_apart = not is_cut and _is_apart(words[-1] if words else None, word, at == 0)
                     words.append((word.text, word, is_apart))
@@ -198,10 +200,15 @@ def _is_broken(last: str, first: str) -> bool:
     return bool(HYPHEN.search(last)) and first[:1].islower()
 
 
-def _is_cut_address(words: Sequence[tuple[str, pdf_pieces.Word, bool]], first: str) -> bool:
-    """Whether an address at a line's end, maybe begun on a line before, goes on with the first word of the next."""
+def _is_cut_address(words: Sequence[tuple[str, pdf_pieces.Word, bool]], line: pdf_pieces.Line) -> bool:
+    """Whether an address at a line's end, maybe begun on a line before, goes on with the first word of the next.
+
+    So does a link as Markdown writes it, whose words end a line.
+    """
+    if words and words[-1][0].endswith("]") and BEGUN.match(line.text):
+        return True
     begun = next((n for n in range(len(words) - 1, -1, -1) if words[n][2]), 0)
-    return bool(CUT_ADDRESS.search("".join(text for text, _, _ in words[begun:])) and ON.match(first))
+    return bool(CUT_ADDRESS.search("".join(text for text, _, _ in words[begun:])) and ON.match(line.words[0].text))
 
 
 def _is_apart(before: tuple[str, pdf_pieces.Word, bool] | None, word: pdf_pieces.Word, begins_line: bool) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise, zip_longest
 from math import inf
 
 from annotation.documents.pdf_pieces import BOLD, TYPED, Line, Table
@@ -10,17 +10,26 @@ from annotation.documents.pdf_pieces import BOLD, TYPED, Line, Table
 NARROW = 0.6  # type sizes: what two columns are apart at least; a blank between words is half of it
 FEWEST_ROWS = 3  # or two below a head in bold type, as where a page ends
 WRAPPED, APART = 0.35, 1.7  # type sizes: what the lines of a cell are apart at most, and the rows of a table
+MOST_WRAPPED = 10  # lines of a head
 STOPS = ".!?:。！？："
 
 Level = Sequence[Line]  # what is on one height
 White = list[tuple[float, float]]
+Row = tuple[tuple[Line, ...], ...]
 
 
-def joined(lines: Sequence[Line]) -> list[Line | Table]:
-    """Parts on one height are one line again, or levels of a table that no rules show."""
+def joined(lines: Sequence[Line], above: Table | None = None) -> list[Line | Table]:
+    """Parts on one height are one line again, or levels of a table that no rules show.
+
+    `above`: the table at the end of the page before, whose rest may be one row, and none of its own.
+    """
     made: list[Line | Table] = []
     levels = _levels(lines)
     at = done = 0
+    if above and (white := _stripes(above)):
+        begin, end = _rest(levels, above, white)
+        if rest := _table(levels[begin:end], white[1:-1], above):
+            made, at, done = [rest], end, end
     while at < len(levels):
         begin, end, white = _beside(levels, at, done) if len(levels[at]) > 1 else (at, at, [])
         if table := _table(levels[begin:end], white):
@@ -29,6 +38,16 @@ def joined(lines: Sequence[Line]) -> list[Line | Table]:
         else:
             at += 1
     return [*made, *map(_one_line, levels[done:])]
+
+
+def _rest(levels: Sequence[Level], above: Table, white: White) -> tuple[int, int]:
+    """From which level to which the first ones are rows of the table `above`, below its head, if that is set again."""
+    heads = (n for n in range(1, MOST_WRAPPED) if _words(_cells(levels[:n], white[1:-1])) == _words(above.rows[0]))
+    begin = next(heads, 0)
+    if begin >= len(levels) or (not begin and _is_alone(levels[0], white)):
+        return 0, 0
+    _, end, _ = _beside(levels, begin, begin, white)
+    return begin, next((n for n in range(begin, end) if len(_white(white, levels[n])) < len(white)), end)
 
 
 def _levels(lines: Sequence[Line]) -> list[list[Line]]:
@@ -46,10 +65,10 @@ def _one_line(level: Sequence[Line]) -> Line:
     return replace(level[0], words=tuple(word for line in level for word in line.words))
 
 
-def _beside(levels: Sequence[Level], at: int, done: int) -> tuple[int, int, White]:
-    """From which level to which, not before `done`, white parts what it parts in level `at`, and where it is."""
+def _beside(levels: Sequence[Level], at: int, done: int, white: White | None = None) -> tuple[int, int, White]:
+    """From which level to which, not before `done`, `white` parts what it parts in level `at`, and where it is."""
     size, begin, end = levels[at][0].size, at, at + 1
-    white, most = _white([(-inf, inf)], levels[at]), 0.0
+    white, most = _white(white or [(-inf, inf)], levels[at]), 0.0
     while end < len(levels) and _is_like(levels[end], size):
         left, apart = _white(white, levels[end]), _above(levels[:end], levels[end])
         # a short line of the text below is further away than rows are from each other
@@ -103,10 +122,63 @@ def _cells(levels: Sequence[Level], white: White) -> tuple[tuple[Line, ...], ...
     return tuple(map(tuple, columns))
 
 
-def _table(levels: Sequence[Level], white: White) -> Table | None:
+def _stripes(table: Table) -> White:
+    """The white between and beside its columns; nothing where they overlap."""
+    sides = _sides(table)
+    white = [*zip([-inf, *(x1 for _, x1 in sides)], [*(x0 for x0, _ in sides), inf], strict=True)]
+    return white if all(x0 < x1 for x0, x1 in white) else []
+
+
+def _sides(table: Table) -> White:
+    """From where to where each column has words; from infinity where it has none."""
+    cells = zip_longest(*table.rows, fillvalue=())
+    lines = [[line for cell in column for line in cell] for column in cells]
+    return [
+        (min((one.x0 for one in found), default=inf), max((one.x1 for one in found), default=-inf)) for found in lines
+    ]
+
+
+def continued(above: Table, below: Table) -> Table | None:
+    """Two tables at a page's end and at the next one's top as one, without the head that was set again.
+
+    None where the heads or the places of the columns tell that they are two.
+    """
+    wide = {len(row) for table in (above, below) for row in table.rows}
+    has_same_head, is_headed = _words(above.rows[0]) == _words(below.rows[0]), _is_bold(below.rows[0])
+    beside = [*zip(_sides(above), _sides(below), strict=False)]
+    is_apart = all(max(a[1], b[1]) < min(c[0], d[0]) for (a, b), (c, d) in pairwise(beside))
+    if len(wide) > 1 or not (has_same_head or (is_apart and not is_headed)):
+        return None
+    *rows, last, first = *above.rows, *below.rows[has_same_head:][:1]
+    if not first[0] and all(row[0] for row in above.rows):  # of a row that the page's end cut
+        rows.append(tuple((*a, *b) for a, b in zip(last, first, strict=True)))
+    else:
+        rows += [last, first]
+    return replace(below, rows=(*rows, *below.rows[1 + has_same_head :]), top=above.top)
+
+
+def _is_spaced(table: Table) -> bool:
+    """Whether its rows are further apart than the lines of a cell."""
+    lines = [[line for cell in row for line in cell] for row in table.rows]
+    apart = [
+        min(b.top for b in below) - max(a.bottom for a in over) for over, below in pairwise(lines) if over and below
+    ]
+    return min(apart, default=0.0) > WRAPPED * table.rows[0][0][0].size if lines[0] else False
+
+
+def _words(row: Row) -> list[str]:
+    return [" ".join(line.text for line in cell) for cell in row]
+
+
+def _is_bold(row: Row) -> bool:
+    return all(BOLD.search(word.font) for cell in row for line in cell for word in line.words)
+
+
+def _table(levels: Sequence[Level], white: White, above: Table | None = None) -> Table | None:
     """The levels as a table, where there are rows enough and each column has a cell in two of them.
 
-    Rows are further apart than the lines of a cell. Where they are not, each begins with its first cell.
+    Rows are further apart than the lines of a cell. Where they are not, each begins with its first cell. `above`: a
+    table on the page before, of which these are the rest, if they are no text.
     """
     bands: list[list[Level]] = []
     for level in levels if white else ():
@@ -117,7 +189,10 @@ def _table(levels: Sequence[Level], white: White) -> Table | None:
     rows: list[list[Level]] = []
     for band in bands:
         cells = [_cells([level], white) for level in band]
-        is_dense = len(bands) < FEWEST_ROWS or (len(band) >= FEWEST_ROWS and all(map(all, cells)))
+        # what is in the middle of its row begins beside the lines of other cells, not below them
+        is_centred = any(below[0].top < line.bottom - 0.2 * line.size for (line, *_), below in pairwise(band))
+        is_few = len(bands) < FEWEST_ROWS and not (is_centred or (above and _is_spaced(above)))
+        is_dense = is_few or (len(band) >= FEWEST_ROWS and all(map(all, cells)))
         if is_dense and sum(bool(row[0]) for row in cells) > 1:
             for level, row in zip(band, cells, strict=True):
                 if level is band[0] or row[0]:
@@ -127,7 +202,9 @@ def _table(levels: Sequence[Level], white: White) -> Table | None:
         else:
             rows.append(band)
     made = tuple(_cells(row, white) for row in rows)
-    has_head = bool(rows) and all(BOLD.search(word.font) for level in rows[0] for line in level for word in line.words)
-    if len(made) < FEWEST_ROWS - has_head or any(sum(map(bool, column)) < 2 for column in zip(*made, strict=True)):
+    fewest = FEWEST_ROWS - _is_bold(made[0]) if made else 1
+    if not made or not (
+        above or (len(made) >= fewest and all(sum(map(bool, one)) > 1 for one in zip(*made, strict=True)))
+    ):
         return None
     return Table(made, min(line.top for line in levels[0]), levels[0][0].page)

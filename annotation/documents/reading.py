@@ -6,9 +6,11 @@ Pandoc is a program of its own, which can neither open a file nor ask a network,
 import io
 import json
 import lzma
+import re
 import subprocess
 import zipfile
 import zlib
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -34,10 +36,11 @@ UNPACKED_MB, WRITTEN_MB, MOST_ENTRIES = 200, 40, 10_000
 UNPACKING = (zlib.error, lzma.LZMAError)
 WRITTEN = (".xml", ".rels", ".html", ".xhtml", ".htm", ".opf", ".ncx")  # what of a packed file is read
 WITHOUT_WORDS = "without words"  # a figure of which nothing is left where it is not shown
+FORMULA, EMBEDDED = "formula or chart", re.compile(r"[^/]+/content\.xml")  # of an OpenDocument
 # What a format's reader passes over in silence, as it is written in the part that holds the text
 PASSED_OVER = {
     ".docx": ("word/document.xml", {b"<c:chart ": "chart", b"<dgm:relIds ": "diagram", b"<o:OLEObject ": "object"}),
-    ".odt": ("content.xml", {b"<draw:object ": "formula or chart"}),
+    ".odt": ("content.xml", {b"<draw:object ": FORMULA}),
 }
 
 
@@ -56,18 +59,21 @@ class Document:
 
 def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf-8") -> Document:
     """A document of one of `SUFFIXES` as Markdown; nothing is fetched, whatever it names. Raises ImportingError."""
-    passed_over: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    passed_over = Counter[str]()
     if suffix in PACKED:
-        passed_over = _looked_into(original, suffix, shown)
+        original, passed_over = _looked_into(original, suffix, shown)
     elif suffix in (".html", ".htm"):
         original = decode(original, shown, encoding).encode()
     converters = [pandoc_version()]
     try:
         if suffix == ".pdf":
             converters.append(pdf_reader())
-            tree, passed_over = pdf_process.read_pdf(original, shown)
+            tree, lost = pdf_process.read_pdf(original, shown)
         else:
             tree = read_tree(original, suffix, shown)
+        if suffix == ".odt":
+            passed_over[FORMULA] -= document_tree.set_in_line(tree["blocks"])
         plain = document_tree.PlainTree(front=suffix in STYLED_FRONT)
         text = write_markdown(plain.of(tree), shown)
     except (RecursionError, document_tree.TooLarge):
@@ -77,7 +83,8 @@ def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf
         ) from None  # fmt: skip
     figures = (f"{counted(plain.figures, 'figure')} {WITHOUT_WORDS}",) if plain.figures else ()
     by = f"{suffix[1:]} by {', '.join(converters)}"
-    return Document(text.replace("\0", ""), (*figures, *passed_over), by, tuple(plain.images))
+    unread = (f"{counted(count, words)} that could not be read" for words, count in passed_over.items() if count > 0)
+    return Document(text.replace("\0", ""), (*figures, *unread, *lost), by, tuple(plain.images))
 
 
 def pdf_reader() -> str:
@@ -88,25 +95,30 @@ def pdf_reader() -> str:
         raise ImportingError(NEEDED) from None
 
 
-def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[str, ...]:
-    """What a packed document holds that its reader passes over. Raises ImportingError where it is none, or a bomb."""
+def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[bytes, Counter[str]]:
+    """A packed document as its reader reads most of it, and what that passes over.
+
+    Raises ImportingError where it is none, or a bomb.
+    """
     if original.startswith(OLD_OFFICE):
         raise ImportingError(
             "{shown}: locked by a password, or in the format of Word 97; save it unlocked as {suffix}", shown=shown,
             suffix=suffix,
         )  # fmt: skip
     try:
-        with zipfile.ZipFile(io.BytesIO(original)) as packed:
+        whole = io.BytesIO(original)
+        with zipfile.ZipFile(whole, "a" if suffix == ".odt" else "r") as packed:
             _refuse_bombs(packed, shown)
             _refuse_locked(packed, shown)
             part, signs = PASSED_OVER.get(suffix, ("", {}))
             held = packed.read(part) if part in packed.namelist() else b""
+            for name in [*filter(EMBEDDED.fullmatch, packed.namelist())] if suffix == ".odt" else ():
+                packed.writestr(name.replace("/", "//"), packed.read(name))  # where pandoc reads what it wrote itself
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, *UNPACKING):
         raise ImportingError(
             "{shown}: no {suffix} file, or cut off; save it anew", shown=shown, suffix=suffix
         ) from None
-    counts = {words: held.count(sign) for sign, words in signs.items()}
-    return tuple(f"{counted(count, words)} that could not be read" for words, count in counts.items() if count)
+    return whole.getvalue(), Counter({words: held.count(sign) for sign, words in signs.items()})
 
 
 def _refuse_bombs(packed: zipfile.ZipFile, shown: str) -> None:

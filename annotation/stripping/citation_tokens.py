@@ -34,7 +34,8 @@ _ADDRESS = r"\((?:[^\s()]|\([^\s()]{0,300}\)){0,2000}+\)"
 
 # (a string without which the pattern cannot match, the pattern, the kind); the hint keeps plain reports fast, and so
 # does `(?:\\\[|\[)` in place of `\\?\[`: re looks for a first character, not everywhere
-_ARGUMENT = r"<argument name=[^>\n]{0,120}>[^<\n]{0,200}(?:</argument>)?"
+_TAG = r"(?:\\<|<)"  # with a backslash, as a document that shows its tags is written
+_ARGUMENT = _TAG + r"argument name=[^>\n]{0,120}>[^<\n]{0,200}(?:</argument\\?>)?"
 _PATTERNS: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
     (hint, re.compile(pattern, flags), kind)
     for hint, pattern, flags, kind in (
@@ -47,11 +48,11 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
         ("oai", rf"\[\\?oai_?cit[^\]\n]{{0,300}}\](?:{_ADDRESS})?"
             rf"|:?oaicite:[0-9]+(?:\{{[^}}\n]{{0,40}}\}})?", 0, "tool_token"),
         ("cite", r"\[cite_?(?:start|end)\]|\[cite:[^\]\n]{0,120}\]", re.I, "tool_token"),
-        ("span_", r"\[span_[0-9]+\]\((?:start|end)_span\)|\[span_[0-9]+\]", 0, "tool_token"),
+        ("span_", r"\[span_[0-9]+\](?:\([^()\s]{0,500}\b(?:start|end)_span\))?", 0, "tool_token"),
         ("grok_", r"\[[^\]\n]{0,80}\]\(grok_[^\n]{0,1000}?\}\)", 0, "tool_token"),
-        ("<argument", rf"{_ARGUMENT}(?:\s{{0,3}}{_ARGUMENT}){{0,9}}(?:\s{{0,3}}</grok:\w+>)?", 0, "tool_token"),
-        ("<", r"</?(?:grok[:\-_]\w+|reference|argument|citation|citations|source|oai[:\-]\w+|co"
-            r"|cite)(?=[\s>/])[^<>\n]{0,400}>", re.I, "tool_token"),
+        ("<argument", rf"{_ARGUMENT}(?:\s{{0,3}}{_ARGUMENT}){{0,9}}(?:\s{{0,3}}\\?</grok:\w+\\?>)?", 0, "tool_token"),
+        ("<", _TAG + r"/?(?:grok[:\-_]\w+|reference|argument|citation|citations|source|oai[:\-]\w+|co"
+            r"|cite)(?=[\s>/\\])[^<>\n]{0,400}>", re.I, "tool_token"),
         ("antml:", r"[{<＜]/?antml:\w+[^{}<>＜＞\n]{0,400}[}>＞]", 0, "tool_token"),
         ("@ref", r"\\?\[[0-9]{1,3}(?:[,-][0-9]{1,3}){0,20}\\?\]\(@ref\)", 0, "tool_token"),
         ("source_group_", r"\[{0,2}\bsource_group_\w{1,40}\]{0,2}", 0, "tool_token"),
@@ -97,12 +98,13 @@ _TURN_LEAD = re.compile(r"(?:filecite|cite|navlist)$")
 _PRIVATE_CITATION = re.compile(r"\ue200[^\ue200\ue201\n]{0,400}+\ue201")
 _PRIVATE_BYTES = re.compile(rb"\xef[\x80-\xa3]")
 _PRIVATE_USE = re.compile(r"[\ue000-\uf8ff]+")
-_GROK_BLOCK = ("<grok:render", "</grok:render>")
+_GROK_BLOCK = re.compile(rf"{_TAG}grok:render(?:[^<]|<(?!/?grok:render)){{0,2000}}</grok:render\\?>")
 
 
 def find_tokens(text: str) -> Iterator[Span]:
     """Every such mark in `text`, pattern by pattern (not in order of place). Text inside paired tags stays."""
-    yield from _blocks(text)
+    blocks = _GROK_BLOCK.finditer(text) if "<grok:render" in text else ()
+    yield from (Span(*match.span(), "tool_token") for match in blocks)
     private = _may_hold_private_use(text)
     yield from (Span(*match.span(), "tool_token") for match in (_PRIVATE_CITATION.finditer(text) if private else ()))
     missing = {sign for sign in _SIGNS if sign not in text}  # one sign is found far faster than a word
@@ -122,14 +124,3 @@ def _may_hold_private_use(text: str) -> bool:
     """A look at bytes is many times faster than one at characters: so U+E000 to U+F8FF begin in UTF-8."""
     encoded = text.encode("utf-8", "surrogatepass")
     return b"\xee" in encoded or _PRIVATE_BYTES.search(encoded) is not None
-
-
-def _blocks(text: str) -> Iterator[Span]:
-    """`<grok:render …>…</grok:render>` with what it holds; an opener without its end goes alone, as a tag."""
-    opener, closer = _GROK_BLOCK
-    start = text.find(opener)
-    while start >= 0:
-        end = text.find(closer, start, start + 2000)
-        if end >= 0:
-            yield Span(start, end + len(closer), "tool_token")
-        start = text.find(opener, (end if end >= 0 else start) + len(opener))

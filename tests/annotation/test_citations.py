@@ -150,6 +150,7 @@ EVERY_STYLE = [
     "Ships left ([Ito, 2025](https://a.example); [Moss](https://b.example)) for [the quay](https://a.example) (https://a.example) <https://b.example>.",
     "Ships[^1] left【3†source】. citeturn0search3 Fog:contentReference[oaicite:0]{index=0}[web:3] [Source: 4] [a.md, p. 3].\n\n[^1]: Ito.",
     '[cite_start]Ships left[cite: 4]. (cite index="1">Fog</cite> <grok:render x="1"><argument name="a">1</argument></grok:render>came.\nSite\n+2\n',
+    r'Ships left.\<grok:render x="1"\> 1 \</grok:render\> [span_1](file:///a/start_span)Fog came.',
     "Ships left (Ito, 2021). Fog (Moss, 1999).\n\n**Works cited**\n\n- Ito, K. (2021). *Silt*. Tide Press.\n",
     "Ships left.12 Fog,3 and rain.1 Depth 2.51 m, 10³ crates, 2019³.\n\n#### **Works cited**\n1. A, accessed 2025, [a](https://a.example)\n3. B, accessed 2025\n12. C, accessed 2025\n",
     "| a | Source |\n|---|---|\n| b | 1 |\n| 1 |  |\n\n*Source:* [1]\n\n参考文献：\n[1] https://a.example\n",
@@ -170,7 +171,7 @@ EVERY_STYLE = [
     "Ships left.\\[116\\] Fog\\[63\\]\\[118\\]. Snow\\[2\\]. Ice came [Harbour Office]. ![Tides](media/chart)\n\n## References\n\n"
     "1. Tolls - Harbour Office, https://a.example\n2. https://b.example\n",
 ]
-GUARD = ("12", "eee03be36ff8ae3b0310488739e13a9bc421dce8b61945c6ae54283cf589f54d")
+GUARD = ("13", "855d22d7bcbfb1c2fe852879f45daeae5eac346c995a2e6f653c6d9c7cb86d8b")
 
 
 def test_a_change_of_behaviour_moves_the_version() -> None:

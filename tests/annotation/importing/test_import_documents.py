@@ -147,11 +147,19 @@ def test_a_report_is_shown_alike_whatever_file_it_came_in(suffix: str) -> None:
     assert "Atlas 7" not in made.text, "a file's own title is none of the report"
 
 
-def test_of_an_open_document_formulas_alone_are_lost_and_that_is_said() -> None:
+def test_formulas_of_an_open_document_are_read_and_what_is_none_is_told() -> None:
     made = read_document(written(".odt"), ".odt", "x")
-    assert made.lost == ("1 formula or chart that could not be read",)
-    assert re.findall(r"\w+", shown(made.text)) == re.findall(r"\w+", shown(MARKDOWN).replace("$h_1 < h_2$ ", ""))
-    assert read_document(written(".odt", "$x$"), ".odt", "x").text.strip() == ""
+    assert made.lost == ()
+    assert "as $h_{1} < h_{2}$ says" in made.text
+    assert re.findall(r"\w+", shown(made.text)) == re.findall(
+        r"\w+", shown(MARKDOWN).replace("h_1 < h_2", "h_{1} < h_{2}")
+    )
+    assert read_document(written(".odt", "$$x$$"), ".odt", "x").text.strip() == "$$x$$"
+    charted = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(written(".odt", "$x$"))) as odt, zipfile.ZipFile(charted, "w") as packed:
+        for name in odt.namelist():
+            packed.writestr(name, "<chart/>" if name == "Formula-0/content.xml" else odt.read(name))
+    assert read_document(charted.getvalue(), ".odt", "x").lost == ("1 formula or chart that could not be read",)
 
 
 def test_words_own_marks_go_and_what_it_shows_before_the_text_stays() -> None:

@@ -148,6 +148,65 @@ def test_a_table_without_rules_has_wrapped_heads_cells_in_the_middle_of_their_ro
     ]
 
 
+HEAD = ("Place", "Mean range")
+
+
+def table_rows(top: float, *rows: tuple[str, ...], font: str = "plain") -> list[Put]:
+    """Rows of a table without rules, 22 points apart; a cell's lines are parted by a bar."""
+    return [
+        (72.0 + 150 * n, top + 22 * at + 12 * down, 10.0, font, line)
+        for at, row in enumerate(rows)
+        for n, cell in enumerate(row)
+        for down, line in enumerate(cell.split("|"))
+        if line
+    ]
+
+
+def test_a_table_goes_on_over_pages_whether_its_head_is_set_again_or_not() -> None:
+    first = [*running(WORDS, 72, 80, 60), *table_rows(700, HEAD, font="bold")]
+    first += table_rows(722, ("Fundy", "11.7"), ("Severn", "8.9"), ("Ems, where", "3.1"))
+    again = table_rows(40, HEAD, font="bold")
+    for second in (
+        [*again, *table_rows(62, ("Brest", "4.2"))],
+        table_rows(40, ("Brest", "4.2")),
+        # the rest of a cell that the page's end cut, and a row of two lines
+        [*again, *table_rows(62, ("", "in spring"), ("Brest|harbour", "4.2"))],
+    ):
+        text, lost = read([*first], [*second, (72, 220, 10, "plain", "They fall.")])
+        assert (lost, text.count("Mean range"), text.count("|----")) == ((), 1, 2), text
+        assert [*map(str.split, text.splitlines())][-3][:2] == ["|", "Brest"]
+    assert "| 3.1 in spring |" in " ".join(text.split())
+    assert "| Brest harbour | 4.2 |" in " ".join(text.split())
+    three = read(
+        first, [*again, *table_rows(62, *[(f"P{n}", str(n)) for n in range(30)])], [*again, *table_rows(62, ("Z", "1"))]
+    )
+    assert (three[1], three[0].count("Mean range"), three[0].count("\n| ")) == ((), 1, 35)
+
+
+def test_tables_that_a_pages_end_parts_and_nothing_joins_are_told() -> None:
+    first = table_rows(700, HEAD, font="bold") + table_rows(722, ("Fundy", "11.7"), ("Ems", "3.1"))
+    other = table_rows(40, ("Moon", "Sun", "Earth"), font="bold") + table_rows(62, ("1", "2", "3"), ("4", "5", "6"))
+    text, lost = read(first, other)
+    assert (text.count("| Moon"), text.count("|---"), lost) == (1, 4, ("1 table cut by a page's end, shown as two",))
+    text, lost = read(first, [(72, 40, 10, "plain", "Between them."), *other])
+    assert lost == ()
+
+
+def test_numbers_of_a_table_that_begins_a_page_are_none_of_the_pages() -> None:
+    cells = [
+        [(f"{['Fundy', 'Severn', 'Ems'][page]} {n}", str(16 + 7 * n + 5 * page**2)) for n in range(4)]
+        for page in range(3)
+    ]
+    text, _ = read(*([*table_rows(40, *rows), *running(WORDS, 72, 400, 60), (222, 815, 9, "plain", str(page))]
+                     for page, rows in enumerate(cells, start=1)))  # fmt: skip
+    for rows in cells:
+        assert all(f"| {place} | {number} |" in " ".join(text.split()) for place, number in rows)
+    assert {"1", "2", "3"}.isdisjoint(text.split("\n"))
+    title = [[(72, 30, 9, "plain", "Tides"), (290, 30, 9, "plain", str(page + 1)), (72, 80, 9, "plain", "Tides"),
+              *running(WORDS, 72, 100, 60)] for page in (1, 2, 3)]  # fmt: skip
+    assert read(*title)[0].count("Tides") == 3, "above the margin it is text"
+
+
 def test_running_titles_and_page_numbers_go_and_a_sentence_goes_on_over_the_page() -> None:
     pages = [
         [

@@ -126,6 +126,8 @@ def test_a_number_that_is_a_link_goes_whole(marked: str, plain: str) -> None:
             "Ships left. Fog.",
         ),
         ('Ships left.<argument name="citation_id">7</argument></grok:render> Fog.', "Ships left. Fog."),
+        (r'Ships left.\<grok:render card_id="1"\> 7 \</grok:render\> Fog\</reference\>.', "Ships left. Fog."),
+        ("[span_1](file:///tmp/a/start_span)Ships left[span_1](file:///tmp/a/end_span). Fog.", "Ships left. Fog."),
         ('Ships left.<grok-card data-id="a"></grok-card> Fog.', "Ships left. Fog."),
         ('Ships left[](grok_render_citation_card_json={"cardIds":["a1"]}). Fog.', "Ships left. Fog."),
         ('<cite index="3-1">Ships left</cite>, then fog.', "Ships left, then fog."),

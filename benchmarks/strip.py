@@ -38,13 +38,13 @@ def best_seconds(strip: Callable[[str], object], reports: Sequence[str], rounds:
     return max(min(seconds), 1e-9)
 
 
-def recall_and_loss(cases: Sequence[dict[str, str]]) -> tuple[float, float]:
+def recall_and_loss(cases: Sequence[dict[str, str]], strip: Callable[[str], str]) -> tuple[float, float]:
     """Share of the words to be removed that are gone, and words lost per 1,000 that should have stayed."""
     to_go = gone = to_stay = lost = 0
     for case in cases:
         words = TOKEN.findall(case["input"])
         gold = _deleted(words, TOKEN.findall(case["gold"]))
-        ours = _deleted(words, TOKEN.findall(strip_citations(case["input"]).text))
+        ours = _deleted(words, TOKEN.findall(strip(case["input"])))
         to_go += len(gold)
         gone += len(gold & ours)
         to_stay += len(words) - len(gold)
@@ -78,7 +78,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     if EXAMPLES.is_dir():
         cases = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(EXAMPLES.glob("*.json"))]
-        recall, loss = recall_and_loss(cases)
+        recall, loss = recall_and_loss(cases, lambda text: strip_citations(text).text)
         print(f"{len(cases)} examples: recall of words {recall:.4f}, words lost per 1,000 {loss:.2f}")
     return 0
 

@@ -22,9 +22,9 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def tab(browser: Browser) -> Iterator[Page]:
-    """The page, which the first test opens."""
+def tab(browser: Browser, address: str) -> Iterator[Page]:
     page = browser.new_page(viewport=VIEWPORT)
+    page.goto(address, wait_until="load")
     yield page
     page.context.close()
 

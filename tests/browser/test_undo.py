@@ -46,9 +46,9 @@ def test_ctrl_z_and_the_button_take_back_choices_and_clearing_and_what_was_store
     assert checked(page) == ["Left"]
     expect(page.get_by_role("radio", name="Left")).to_be_focused()
     page.keyboard.press("Control+z")
+    saved(page)
     assert rows(page)[0] == "Criterion 1: no answer"
     expect(undo).to_have_count(0)
-    saved(page)
     stored = [choice for choice, _, _ in server.labels(study_id)]
     assert stored[-1] is None
     assert len(stored) >= 3, "nothing is rewritten"

@@ -70,7 +70,11 @@ def scored(examples: Sequence[dict[str, str]], suffix: str, browser: Browser) ->
 
 def main(arguments: Sequence[str]) -> int:
     folder = Path(arguments[0]) if arguments else EXAMPLES
-    examples = [json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))] or own_examples()
+    examples = [json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))]
+    if arguments and not examples:
+        print(f"{folder}: no JSON files with `input` and `gold`; give a folder of examples", file=sys.stderr)
+        return 2
+    examples = examples or own_examples()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
         found = {suffix: scored(examples, suffix, browser) for suffix in SUFFIXES}

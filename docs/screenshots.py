@@ -209,7 +209,8 @@ def abroad(camera: Camera, server: Server, folder: Path) -> None:
     for language in ABROAD:
         place = write_abroad(folder / f"abroad-{language}", language)
         study = make_study(server.engine, place, protocol=SHOWN, name=f"abroad-{language}")
-        for name, size in ((f"abroad-{language}", MIDDLE), (f"abroad-{language}-telephone", TELEPHONE)):
+        for where, size in (("", MIDDLE), ("-small", SMALL), ("-telephone", TELEPHONE)):
+            name = f"abroad-{language}{where}"
             with camera.page(server.link(study, "Ada"), size) as page:
                 ready(page)
                 page.wait_for_function("[...document.querySelectorAll('.figure img')].every((one) => one.complete)")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from benchmarks import __main__ as bench
-from benchmarks import crowds
+from benchmarks import crowds, documents
 from benchmarks.promises import FIGURES_FILE, Figure, Promise, as_figure, as_stored, record, tell
 
 NAN = math.nan
@@ -47,6 +47,13 @@ def test_what_a_script_found_is_handed_on_and_decides_its_exit_code(
     assert tell("heading", iter([good, bad])) == 1
     lines = [as_figure(json.loads(line)) for line in (tmp_path / "figures").read_text().splitlines()]
     assert [(one.name, one.value, one.kept) for one in lines] == [("covers", 95, True)] * 2 + [("covers", 50, False)]
+
+
+def test_a_folder_without_examples_is_refused_not_replaced_by_our_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert documents.main([str(tmp_path)]) == 2
+    assert f"{tmp_path}: no JSON files" in capsys.readouterr().err
 
 
 def test_by_hand_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,8 @@ class ResultRow:
 
     `first` is the system shown first, empty where the file does not say. `sha256` holds, by system, the hash that the
     file gives of the text that was read; `probe` a probe's key or text, and `probe_key` the number it has beside its
-    text; an empty criterion is the study's only one.
+    text, without which its words find nothing where `by_number`: they may stand under another number; an empty
+    criterion is the study's only one.
     """
 
     where: str
@@ -38,6 +39,7 @@ class ResultRow:
     first: str = ""
     probe: str = ""
     probe_key: str = ""
+    by_number: bool = False
     item: str = ""  # as our own labels.csv numbers items; only believed where topic and systems agree
     run: int = 1
     pass_no: int | None = None

@@ -95,6 +95,7 @@ class StudyPlaces:
                 lambda item: _words(item.probe) == _words(row.probe),
                 lambda item: _begins(item.probe, row.probe),
             ]
+            same = same[:1] if row.by_number else same
             found = next((hits for fits in same if (hits := [item for item in found if fits(item)])), [])
         elif len(found) > 1:
             found = [item for item in found if item_code(item.id) == row.item]

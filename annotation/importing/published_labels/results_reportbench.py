@@ -78,7 +78,7 @@ MATCHES = {"true": "true", "1": "true", "false": "false", "0": "false"}
 
 
 def read_reportbench_citations(path: Path, options: ResultOptions) -> Results:
-    """Answers are true and false, as protocol `rb_cited` has them; statement and ID together say which probe."""
+    """Answers are true and false, as protocol `rb_cited` has them; only statement and ID together say which probe."""
     problems: list[str] = []
     rows: list[ResultRow] = []
     not_found = 0
@@ -135,5 +135,5 @@ def _match(
         flags += mapped
     return ResultRow(
         line.where, judge, topic, systems, "", answer, status=status, flags=flags, probe=line.values["statement"],
-        probe_key=line.values["ID"].strip(), rationale=reason,
+        probe_key=line.values["ID"].strip(), by_number=True, rationale=reason,
     )  # fmt: skip

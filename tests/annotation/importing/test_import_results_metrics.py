@@ -216,6 +216,7 @@ def test_cited_statements_are_a_line_a_url_and_one_that_was_not_found_is_not_mat
         (1, "It falls.", "NOT_FOUND", "https://a", "True", "nothing contradicts it"),
         (3, "It stays.", "The sea stays.", "https://c", "", ""),
         (4, "It ends.", "The sea ends.", "https://d", "False", "JSONDecodeError: Expecting value"),
+        (5, "It ends.", "It ends so.", "https://e", "True", "a second source, which is no probe of this study"),
     ]
     matches_file(tmp_path / "results", rows)
     matches_file(tmp_path / "results", rows[:1], "citations.csv")  # the same verdicts before the last step
@@ -224,6 +225,7 @@ def test_cited_statements_are_a_line_a_url_and_one_that_was_not_found_is_not_mat
         ("ok", "true"), ("ok", "false"), ("ok", "false"), ("missing", None), ("invalid", None),
     ]  # fmt: skip
     assert report.notes == ("NOT_FOUND 1: not matched here, matched in their rate",)
+    assert len(report.unmatched) == 1, "the same words under another source are another probe"
 
 
 def test_a_list_of_citations_without_verdicts_is_no_result(engine: Engine, tmp_path: Path) -> None:

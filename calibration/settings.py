@@ -1,6 +1,6 @@
 """Every choice that changes a number, and what a study prints of its systems: fixed before results are seen."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from calibration.errors import CalibrationError
@@ -38,6 +38,12 @@ def refuse_no_share(what: str, value: float, unit: str = "points") -> None:
             "{what} is {value:g}, and is a share of labels between 0 and 1: write {mend} for {meant:g} {unit}",
             what=what, value=value, mend=mend, meant=meant, unit=unit,
         )  # fmt: skip
+
+
+def _is_range(ends: Sequence[float]) -> bool:
+    if not isinstance(ends, list | tuple) or len(ends) != 2:
+        return False
+    return all(type(end) in (int, float) and abs(end) < float("inf") for end in ends) and ends[0] < ends[1]
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,7 @@ class CalibrationSettings:
     per_criterion: bool = False
     per_category: bool = False
     scales: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # criterion -> its answers in order
+    scale_ends: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # of a scale on which any number goes
     families: Mapping[str, str] = field(default_factory=dict)  # judge or system -> model family
     length_unit: str = "characters"
     plan_hash: str = ""
@@ -111,6 +118,16 @@ class CalibrationSettings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scales", {name: tuple(map(str, answers)) for name, answers in self.scales.items()})
+        for name, ends in self.scale_ends.items():
+            if not _is_range(ends) or name in self.scales:
+                raise CalibrationError(
+                    "unknown_form",
+                    "settings.scale_ends gives {name} {ends!r}; write its lowest and highest score, such as [0, 10], "
+                    "and no scales of it",
+                    name=name, ends=ends,
+                )  # fmt: skip
+        ends_of = {name: (float(low), float(high)) for name, (low, high) in self.scale_ends.items()}
+        object.__setattr__(self, "scale_ends", ends_of)
         for name, allowed in _ALLOWED.items():
             if getattr(self, name) not in allowed:
                 raise CalibrationError(

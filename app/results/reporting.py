@@ -169,6 +169,7 @@ def answer_settings(protocol: Protocol, criteria: Iterable[str] = ()) -> dict[st
         points = dict.fromkeys(asked, tuple(label.id for label in answers.labels if label.on_scale))
     return {
         "scales": {name: found for name, found in points.items() if found},
+        "scale_ends": {name: (scale.min, scale.max) for name, scale in scales.items() if not points[name]},
         "off_scale": tuple(label.id for label in answers.labels if answers.ordered and not label.on_scale),
         "aggregates": tuple(Aggregate(**one.model_dump()) for one in protocol.aggregate),
         "answer_values": {label.id: label.weight for label in answers.labels},

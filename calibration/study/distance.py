@@ -40,7 +40,7 @@ class Scores:
 
 
 def span_of(scale: Scale) -> float:
-    """The range of the scale: of the declared answers, else of people's scores but for the outermost half percent.
+    """The range of the scale: as it is declared, else of people's scores but for the outermost half percent.
 
     Raises `unknown_form` where there is none.
     """

@@ -163,9 +163,10 @@ def study_of(verdicts: pd.DataFrame | Study, settings: CalibrationSettings) -> S
         return verdicts
     table = known(verdicts)
     if "rationale" not in table.columns:
-        return code(checking.check_verdicts(table, allowed), settings)
+        return code(checking.check_verdicts(table, allowed, settings.scale_ends), settings)
     texts = typed_cells.as_text(table["rationale"].reset_index(drop=True))
-    checked = checking.check_verdicts(table.drop(columns="rationale").assign(**{PLACE: np.arange(len(table))}), allowed)
+    placed = table.drop(columns="rationale").assign(**{PLACE: np.arange(len(table))})
+    checked = checking.check_verdicts(placed, allowed, settings.scale_ends)
     place = checked.pop(PLACE).to_numpy().astype(np.intp)
     return code(checked, settings, (texts, place))
 
@@ -324,10 +325,10 @@ def both_orders(rows: pd.DataFrame) -> pd.DataFrame:
 def scale_of(study: Study, criteria: Sequence[str], settings: CalibrationSettings) -> Scale | None:
     """The common scale of these criteria; None when they are of different kinds and cannot be pooled."""
     kinds = {study.kinds[name] for name in criteria}
-    scales = {tuple(settings.scales.get(name, ())) for name in criteria}
+    scales = {(tuple(settings.scales.get(name, ())), settings.scale_ends.get(name)) for name in criteria}
     if len(kinds) > 1 or len(scales) > 1:
         return None
-    declared, kind = scales.pop(), kinds.pop()
+    (declared, ends), kind = scales.pop(), kinds.pop()
     given = study.labels_given[[study.criteria.index(name) for name in criteria]].any(axis=0)
     named = {study.labels[place] for place in np.flatnonzero(given)}
     seen = sorted(named - {"not_applicable"})
@@ -350,8 +351,7 @@ def scale_of(study: Study, criteria: Sequence[str], settings: CalibrationSetting
     own = pd.Index([text.get(label) for label in study.labels], dtype=object)
     recode = pd.Index(labels, dtype=object).get_indexer(own).astype(np.intp)
     weights = () if kind == "pairwise" else settings.weights
-    ends = None
-    if kind == "rating" and numbers is not None and len(numbers):
+    if kind == "rating" and ends is None and numbers is not None and len(numbers):
         ends = (float(numbers[0]), float(numbers[-1])) if declared else _usual_ends(study, recode, numbers)
     return Scale(kind, tuple(labels), numbers, bool(declared), recode, ends, weights)
 

@@ -74,6 +74,7 @@ def together(verdicts: pd.DataFrame, settings: CalibrationSettings, others: Sequ
     if not others:
         return verdicts, settings
     frames, scales, times = [verdicts], dict(settings.scales), dict(settings.score_times)
+    ends = dict(settings.scale_ends)
     asked = {"": [*study_of(verdicts, settings).criteria]}
     for part in others:
         study = study_of(part.verdicts, part.settings)
@@ -82,6 +83,7 @@ def together(verdicts: pd.DataFrame, settings: CalibrationSettings, others: Sequ
         frames.append(_named(rows, part.name))
         # a criterion of claims has become scores, and another study may ask a question of its name
         scales |= {name: scale for name, scale in part.settings.scales.items() if name in asked[part.name]}
+        ends |= {name: two for name, two in part.settings.scale_ends.items() if name in asked[part.name]}
         times |= {name: by for name, by in part.settings.score_times.items() if name in asked[part.name]}
     _refuse_same(asked)
     own = tuple(asked[""])
@@ -89,7 +91,8 @@ def together(verdicts: pd.DataFrame, settings: CalibrationSettings, others: Sequ
     texts = [frame.astype(dict.fromkeys(frame.select_dtypes("category").columns, "str")) for frame in frames]
     found = pd.concat(texts, ignore_index=True)
     blank = {name: found[name].astype("object").where(found[name].notna(), "") for name in _texts(found)}
-    return found.assign(**blank), replace(settings, scales=scales, score_times=times, aggregates=aggregates)
+    settings = replace(settings, scales=scales, scale_ends=ends, score_times=times, aggregates=aggregates)
+    return found.assign(**blank), settings
 
 
 def _texts(frame: pd.DataFrame) -> list[str]:

@@ -52,18 +52,23 @@ class Given:
     pairwise: Mask  # which are verdicts on a pair, shape (labels,)
 
 
-def check_verdicts(frame: pd.DataFrame, scales: Mapping[str, tuple[str, ...]] | None = None) -> pd.DataFrame:
+def check_verdicts(
+    frame: pd.DataFrame,
+    scales: Mapping[str, tuple[str, ...]] | None = None,
+    ends: Mapping[str, tuple[float, float]] | None = None,
+) -> pd.DataFrame:
     """The table normalised, with categories for texts but rationales; columns it does not know are carried.
 
     Sorted by item, criterion, rater, run and presentation. Raises one `CalibrationError` that names the first
-    offending row. `scales`: criterion to its allowed answers.
+    offending row. `scales`: criterion to its allowed answers; `ends`: to its lowest and highest score, where any
+    between is allowed.
     """
     out, _ = normalise(frame)
     _check_cells(out)
     _check_items(out)
     _check_draws(out)
     given = _given(out)
-    _check_labels(out, given, scales or {})
+    _check_labels(out, given, scales or {}, ends or {})
     _write_numbers_one_way(out, given)
     order = once_in_order(out)
     out["label"] = as_category(out["label"])
@@ -242,7 +247,9 @@ def _given(out: pd.DataFrame) -> Given:
     return Given(criterion, label, ok, paired, answers, of_pairs, number, pairwise)
 
 
-def _check_labels(out: pd.DataFrame, given: Given, scales: Mapping[str, tuple[str, ...]]) -> None:
+def _check_labels(
+    out: pd.DataFrame, given: Given, scales: Mapping[str, tuple[str, ...]], ends: Mapping[str, tuple[float, float]]
+) -> None:
     texts = list(out["label"].cat.categories)
     for place, name in enumerate(map(str, out["criterion"].cat.categories)):
         if not given.answers[place].any():
@@ -252,6 +259,12 @@ def _check_labels(out: pd.DataFrame, given: Given, scales: Mapping[str, tuple[st
             off = given.answers[place] > 0
             off[off] = [spelling(texts[one]) not in spelt for one in np.flatnonzero(off)]
             told = f"the declared scale is {', '.join(scales[name])}"
+            wrong = (off, given.ok, "unknown_label", "the label '{label}' is not on the declared scale", told)
+        elif name in ends:
+            low, high = ends[name]
+            off = ~given.number
+            off[given.number] = [not low <= float(texts[one]) <= high for one in np.flatnonzero(given.number)]
+            told = f"the declared scale goes from {low:g} to {high:g}"
             wrong = (off, given.ok, "unknown_label", "the label '{label}' is not on the declared scale", told)
         else:
             wrong = _wrong_label(texts, given, place)

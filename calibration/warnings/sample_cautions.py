@@ -157,7 +157,8 @@ def asked_of_people(study: Study) -> tuple[str, ...]:
 
 def _scales(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarning]:
     for name in asked_of_people(study):
-        scale = scale_of(study, (name,), settings) if study.kinds[name] == "rating" else None
+        unknown = study.kinds[name] == "rating" and name not in settings.scale_ends
+        scale = scale_of(study, (name,), settings) if unknown else None
         if scale is not None and not scale.declared and len(scale.labels) <= MANY_LABELS:
             yield ReportWarning("undeclared_scale", {"scores": len(scale.labels)}, criterion=name)
 

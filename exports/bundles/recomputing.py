@@ -101,6 +101,7 @@ def read_inputs(text: str) -> Inputs:
         _require("a list of names", one, list, str)
     for row in said.get("weights", []):
         _require("settings.weights", row, list, float)
+    _require("settings.scale_ends", list(said.get("scale_ends", {}).values()), list, list)
     for name in ("answer_values", "score_times"):
         for number in said.get(name, {}).values():
             _require(f"settings.{name}", number, float)

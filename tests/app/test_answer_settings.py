@@ -43,7 +43,8 @@ def test_questions_that_came_with_the_topics_share_the_protocols_scale() -> None
     stepped = parse_protocol(BOTH.replace("step = 0", "step = 1"))
     scales = settings_of(stepped, 0, ["insight_1", "insight_2"]).scales
     assert scales == dict.fromkeys(("insight_1", "insight_2"), tuple(map(str, range(11))))
-    assert not settings_of(parse_protocol(BOTH), 0, ["insight_1"]).scales  # any number: no set of answers
+    free = settings_of(parse_protocol(BOTH), 0, ["insight_1"])  # any number: no set of answers, but two ends
+    assert (dict(free.scales), dict(free.scale_ends)) == ({}, {"insight_1": (0.0, 10.0)})
 
 
 def test_a_choice_between_two_reports_has_none_of_these() -> None:

@@ -185,7 +185,8 @@ def test_the_sums_are_in_the_form_of_sha256sum(published: tuple[Path, str]) -> N
 
 def test_inputs_come_back_as_they_were() -> None:
     inputs = Inputs(
-        CalibrationSettings(scales={"clear": ("1", "2", "10")}, families={HOSTILE: "x"}, margin=0.1 + 0.2 - 0.2),
+        CalibrationSettings(scales={"clear": ("1", "2", "10")}, scale_ends={"deep": (0, 0.1)}, families={HOSTILE: "x"},
+                            margin=0.1 + 0.2 - 0.2),
         ("mini then a person",), ("wlc",), {"plan_root": "0" * 64},
     )  # fmt: skip
     assert read_inputs(inputs_json(inputs)) == inputs

@@ -161,19 +161,17 @@ def alpha_of(study: str, judge: str = "") -> Worked:
     return worked
 
 
-def nearer(study: str, one: str, other: str) -> Worked:
-    """How much nearer to people's scores one judge's are, in ranges of these but for the outermost half percent."""
+def nearer(study: str, one: str, other: str, span: float) -> Worked:
+    """How much nearer to people's scores one judge's are, in spans of the declared scale."""
 
     def worked(desk: Desk, _: Mapping[str, Decide]) -> float:
         asked, people = ["item_id", "criterion"], human(desk, study)
-        usual = np.sort(people["label"].astype("float"))
-        ends = usual[int(0.005 * len(usual))], usual[-1 - int(0.005 * len(usual))]
 
         def off(judge: str) -> float:
-            both = people.merge(of(desk, study, judge), on=asked)[["label_x", "label_y"]].astype("float").clip(*ends)
+            both = people.merge(of(desk, study, judge), on=asked)[["label_x", "label_y"]].astype("float")
             return float((both["label_x"] - both["label_y"]).abs().mean())
 
-        return (off(other) - off(one)) / float(ends[1] - ends[0])
+        return (off(other) - off(one)) / span
 
     return worked
 

@@ -120,9 +120,11 @@ def test_weights_of_the_plan_decide_what_near_answers_earn() -> None:
         ({"weights": ((1.0, 2.0), (0.0, 1.0))}, "from 0 to 1"),
         ({"weights": ((1.0, 0.5), (0.5, 1.0)), "scales": {"clarity": ("a", "b", "c")}}, "the scale has 3"),
         ({"weights": WEIGHTS}, "declare it"),
+        ({"scale_ends": {"clarity": [5, 1]}}, r"write its lowest and highest score, such as \[0, 10\]"),
+        ({"scale_ends": {"clarity": [1, 5]}, "scales": {"clarity": ("1", "5")}}, "no scales of it"),
     ],
 )
-def test_weights_for_another_scale_are_refused(change: dict[str, object], says: str) -> None:
+def test_weights_for_another_scale_and_ends_of_none_are_refused(change: dict[str, object], says: str) -> None:
     with pytest.raises(CalibrationError, match=says):
         cheapest_adequate_judge(graded().assign(criterion="clarity"), replace(FEW, **change))
 
@@ -130,5 +132,6 @@ def test_weights_for_another_scale_are_refused(change: dict[str, object], says: 
 def test_a_pair_of_scores_agrees_by_its_share_of_the_range() -> None:
     for one, other in itertools.product((1, 3, 5), repeat=2):
         frame = table({"ann": f"{one}15", "bob": f"{other}15"}, system_a="", system_b="")
-        value = leave_one_out_ceiling(frame, settings=FEW).human.value
-        assert value == pytest.approx((1 - abs(one - other) / 4 + 2) / 3)
+        for settings, span in ((FEW, 4), (replace(FEW, scale_ends={"c": (0, 10)}), 10)):  # as given, and as declared
+            value = leave_one_out_ceiling(frame, settings=settings).human.value
+            assert value == pytest.approx((1 - abs(one - other) / span + 2) / 3)

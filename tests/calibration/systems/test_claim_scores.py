@@ -80,8 +80,9 @@ def test_a_question_about_claims_leaves_its_name_and_scale_to_ratings() -> None:
     )
     rated = points({("mini", "t", "x"): "SO"}).head(1).assign(label="7", item_id="t: x")
     said = Part("points", points({("mini", "t", "x"): "SO"}), scaled)
-    frame, settings = together(preferences("A"), FEW, [Part("quality", rated, FEW), said])
-    assert settings.scales == {}
+    nine = CalibrationSettings(resamples=99, scale_ends={"covered": (0, 9)})
+    frame, settings = together(preferences("A"), FEW, [Part("quality", rated, nine), said])
+    assert (settings.scales, settings.scale_ends) == ({}, {"covered": (0.0, 9.0)})
     assert scores(frame)["mini", "covered", "t", "x"] == "7"
 
 

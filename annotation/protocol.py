@@ -60,7 +60,7 @@ class Scale(Part):
     @model_validator(mode="after")
     def _ascending(self) -> Self:
         if self.max <= self.min:
-            raise ValueError(f"max ({self.max:g}) must be above min ({self.min:g})")
+            raise ValueError(worded("max ({max:g}) must be above min ({min:g})", max=self.max, min=self.min))
         return self
 
 
@@ -208,10 +208,9 @@ class Protocol(Part):
             raise ValueError("no [[criterion]]; add at least one, or set criteria_from = 'topics'")
         if self.criteria_from == "topics" and self.criterion:
             raise ValueError("criteria_from = 'topics' and [[criterion]] exclude each other; remove one")
-        if isinstance(self.study.adjudicate, tuple) and self.criteria_from == "protocol":
-            unknown = sorted(set(self.study.adjudicate) - {c.id for c in self.criterion})
-            if unknown:
-                raise ValueError(f"study.adjudicate names {unknown[0]!r}, which is no criterion id; correct it")
+        chosen = self.study.adjudicate if isinstance(self.study.adjudicate, tuple) else ()
+        if self.criteria_from == "protocol" and (odd := {*chosen} - {c.id for c in self.criterion}):
+            raise ValueError(worded("study.adjudicate names {id!r}, which is no criterion id; correct it", id=min(odd)))
         if isinstance(self.study.adjudicate, Apart) and self.task_type != "pointwise_rating":
             raise ValueError("study.adjudicate: apart is a distance of scores; use any, no_majority or criterion ids")
         refuse_aggregates(self.aggregate, self.task_type, self.answers, self.criterion)
@@ -275,7 +274,8 @@ def parse_protocol(text: str, source: str = "protocol") -> Protocol:
     try:
         raw = read_toml(text)
     except ValueError as error:
-        raise AnnotationError("bad_protocol", f"{source}: not TOML: {error}; correct that place") from None
+        raise AnnotationError("bad_protocol", "{source}: not TOML: {error}; correct that place", source=source,
+                              error=error) from None  # fmt: skip
     try:
         return Protocol.model_validate(raw)
     except ValidationError as error:
@@ -336,7 +336,7 @@ def refuse_aggregates(
     for number, aggregate in enumerate(aggregates, start=1):
         wrong = _wrong(aggregate, task, answers, criteria)
         if aggregate.name in names or aggregate.name == "all":
-            wrong = f"name: {aggregate.name!r} is taken; every aggregate needs a name of its own"
+            wrong = worded("name: {name!r} is taken; every aggregate needs a name of its own", name=aggregate.name)
         names.add(aggregate.name)
         if wrong:
             raise ValueError(f"aggregate[{number}].{wrong}")
@@ -346,32 +346,32 @@ def _wrong(aggregate: Aggregate, task: TaskType, answers: Answers, criteria: Seq
     """The key, what is wrong with it and what to do; nothing where all is well."""
     if task not in TASKS[aggregate.rule]:
         fitting = ", ".join(rule for rule, tasks in TASKS.items() if task in tasks)
-        return (
-            f"rule: {aggregate.rule} is for {' and '.join(TASKS[aggregate.rule])}, not for {task}; use one of {fitting}"
-        )
+        return worded("rule: {rule} is for {its}, not for {task}; use one of {fitting}", rule=aggregate.rule, task=task,
+                      its=worded(" and ").join(TASKS[aggregate.rule]), fitting=fitting)  # fmt: skip
     known = [label.id for label in answers.labels]
-    unknown = [label for label in aggregate.labels if label not in known]
-    if unknown:
-        return f"labels: {unknown[0]!r} is none of answers.labels ({', '.join(known)}); correct it"
+    if unknown := [label for label in aggregate.labels if label not in known]:
+        return worded("labels: {id!r} is none of answers.labels ({known}); correct it", id=unknown[0],
+                      known=", ".join(known))  # fmt: skip
     if aggregate.rule in COUNTING and not aggregate.labels:
-        return f"labels: {aggregate.rule} counts some of the answers; name them, such as labels = [{known[0]!r}]"
+        return worded("labels: {rule} counts some of the answers; name them, such as labels = [{id!r}]",
+                      rule=aggregate.rule, id=known[0])  # fmt: skip
     if aggregate.by and (aggregate.by != "tag" or task != "probe_label"):
-        return f"by: only 'tag' can be averaged over, and only of probe_label (found {aggregate.by!r}); leave it out"
+        return worded("by: only 'tag' can be averaged over, and only of probe_label (found {by!r}); leave it out",
+                      by=aggregate.by)  # fmt: skip
     if "several" in aggregate.model_fields_set and aggregate.rule not in COUNTING:
-        return "several: only share and majority count a claim with several sources once; leave it out"
-    asked = {criterion.id for criterion in criteria}
-    strange = [name for name in aggregate.criteria if asked and name not in asked]
-    if strange:
-        return f"criteria: {strange[0]!r} is no criterion id ({', '.join(sorted(asked))}); correct it"
+        return worded("several: only share and majority count a claim with several sources once; leave it out")
+    asked = sorted(criterion.id for criterion in criteria)
+    if strange := [name for name in aggregate.criteria if asked and name not in asked]:
+        return worded("criteria: {id!r} is no criterion id ({all}); correct it", id=strange[0], all=", ".join(asked))
     return _wrong_with_target_share(answers, criteria) if aggregate.rule == "target_share" else ""
 
 
 def _wrong_with_target_share(answers: Answers, criteria: Sequence[CriterionText]) -> str:
     if answers.paired_view != "both":
-        return "rule: target_share needs both reports rated in one view; set answers.paired_view = 'both'"
+        return worded("rule: target_share needs both reports rated in one view; set answers.paired_view = 'both'")
     scales = [answers.scale, *(criterion.scale for criterion in criteria)]
     if any(scale is not None and scale.min < 0 for scale in scales):
-        return "rule: target_share divides totals; let every scale start at 0 or above"
+        return worded("rule: target_share divides totals; let every scale start at 0 or above")
     return ""
 
 
@@ -380,18 +380,18 @@ def refuse_keys_of_other_tasks(asked: TaskType, answers: Answers, criteria: Sequ
     for task, keys in ANSWERS_OF.items():
         for key in sorted(keys & answers.model_fields_set):
             if task != asked and (asked, key, answers.paired_view) != ("pairwise_choice", "paired_view", "evidence"):
-                raise ValueError(f"answers.{key} belongs to {task}, not to {asked}; remove it")
+                told = worded("{key} belongs to {task}, not to {asked}; remove it", key=key, task=task, asked=asked)
+                raise ValueError(f"answers.{told}")
     if asked == "pointwise_rating" and answers.scale is None:
         raise ValueError("answers.scale is required for pointwise_rating, e.g. scale = {min = 0, max = 10}")
     if asked != "pointwise_rating" and any(c.scale for c in criteria):
-        raise ValueError(f"a criterion's scale belongs to pointwise_rating, not to {asked}; remove it")
+        raise ValueError(worded("a criterion's scale belongs to pointwise_rating, not to {one}; remove it", one=asked))
     if asked == "probe_label":
         if answers.probe is None:
             raise ValueError("answers.probe is required for probe_label, e.g. probe = 'claim'")
         if len(answers.labels) < 2:
             raise ValueError("answers.labels needs at least two answers for probe_label")
-        repeated = first_repeated([label.id for label in answers.labels])
-        if repeated:
+        if repeated := first_repeated([label.id for label in answers.labels]):
             raise ValueError(worded("answers.labels id {id!r} appears twice; ids must be unique", id=repeated))
 
 

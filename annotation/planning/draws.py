@@ -12,6 +12,7 @@ from annotation.studies import audit, protocol_of
 from db.tables import HANDED_IN, LIVE, Assignment, Event, Item, Study, Topic
 from plain import draws
 from plain.counting import counted
+from plain.wording import several, worded
 
 DRAW = "draw"
 
@@ -69,10 +70,11 @@ def late_topics(session: orm.Session, study: Study, keys: Collection[str]) -> li
     if not kept_draws(session, study):
         return []
     late = {*keys} - {*session.scalars(select(Topic.key).where(Topic.study_id == study.id))}
-    return [
-        f"{counted(len(late), 'new topic')} ({some_of(sorted(late), 3)}): topics of study {study.name!r} are drawn "
-        "with chances that count those it had at the first draw; leave new ones out, or make a new study of all"
-    ] * bool(late)
+    return [worded(
+        "{topics} ({some}): topics of study {study!r} are drawn with chances that count those it had at the first "
+        "draw; leave new ones out, or make a new study of all", topics=several(len(late), "new topic"),
+        some=some_of(sorted(late), 3), study=study.name,
+    )] * bool(late)  # fmt: skip
 
 
 def undrawn_topics(session: orm.Session, study: Study, topics: Collection[int]) -> list[str]:

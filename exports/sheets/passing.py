@@ -174,14 +174,18 @@ def _found(report: CalibrationReport) -> dict[Named, Estimate]:
 
 def _positive(counts: Sequence[detection.PassFail]) -> Iterator[str]:
     """Which answers pass, and who says so."""
-    by = {"named": "named in the settings", "recognised": "known by its word", "": "not known: either may pass"}
+    by = {
+        "named": worded("named in the settings"), "recognised": worded("known by its word"),
+        "": worded("not known: either may pass"),
+    }  # fmt: skip
     told = dict.fromkeys((counted.criterion, counted.positive, counted.negative, counted.chosen) for counted in counts)
     parts = [
-        f"{'' if criterion == WHOLE else f'{criterion}: '}{positive}, against {negative} ({by[chosen]})"
+        ("" if criterion == WHOLE else f"{criterion}: ")
+        + worded("{positive}, against {negative} ({how})", positive=positive, negative=negative, how=by[chosen])
         for criterion, positive, negative, chosen in told
     ]
     if parts:
-        yield f"Positive: {'; '.join(parts)}."
+        yield worded("Positive: {parts}.", parts=worded("; ").join(parts))
 
 
 def _cell(key: str, value: object) -> Cell:

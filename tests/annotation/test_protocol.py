@@ -19,6 +19,7 @@ RATING = PROTOCOL.replace("pairwise_choice", "pointwise_rating").replace(
 PROBE = PROTOCOL.replace("pairwise_choice", "probe_label").replace(
     "allow_tie = true", 'probe = "claim"\nlabels = [{id = "yes", text = "Yes"}, {id = "no", text = "No"}]'
 )
+AGGREGATED = "aggregate = [{name = 'x', rule = 'RULE', criteria = ['dark']}]\n" + PROTOCOL
 
 
 @pytest.mark.parametrize("name", shipped_protocols())
@@ -111,6 +112,11 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         (PROTOCOL.replace("topic_once", "topic_twice"), "study.topic_twice"),
         (PROTOCOL.replace('id = "deep"', 'id = "clear"'), "criterion"),
         (PROTOCOL.partition("[[criterion]]")[0], "criterion"),
+        (PROTOCOL.replace("allow_tie = true", "scale = {min = 0, max = 5}"), "answers.scale"),
+        (RATING.replace("max = 10", "max = 0"), "answers.scale"),
+        (PROTOCOL.replace("[study]", "[study]\nadjudicate = ['dark']"), "study.adjudicate"),
+        (AGGREGATED.replace("RULE", "mean"), "aggregate[1].rule"),
+        (AGGREGATED.replace("RULE", "win_rate"), "aggregate[1].criteria"),
     ],
 )
 def test_what_is_refused_is_said_of_the_same_key_in_another_language(text: str, key: str) -> None:

@@ -129,6 +129,25 @@ def test_every_sentence_is_translated_with_the_fields_that_its_call_fills_in(lan
     assert seen > 150, "the walk found too few sentences to mean anything"
 
 
+def test_every_call_fills_in_the_fields_that_its_sentence_has_and_no_other() -> None:
+    """Of commands too. An f-string with fields is wrong: the braces of its values would be filled in."""
+    wrong, seen = [], 0
+    for path, tree in trees():
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call) or (name := called(node)) not in {*REFUSING, "worded", "worded_of"}:
+                continue
+            given = {word.arg for word in node.keywords} | ({"n"} if name == "worded_of" else set())
+            sentence = node.args[SAYING[name]][: 2 if name == "worded_of" else 1]
+            written = [text for one in sentence for text in texts(one)]
+            has = set().union(*map(fields_of, written)) | ({"n"} if name == "worded_of" else set())
+            seen += bool(written and given)
+            told = written and None not in given  # a mapping given whole is not read here
+            if (told and has != given) or (given and any(isinstance(one, ast.JoinedStr) for one in sentence)):
+                wrong.append(f"{path.relative_to(ROOT)}:{node.lineno}: {has ^ given}")
+    assert wrong == []
+    assert seen > 600, "the walk found too few sentences to mean anything"
+
+
 def at_import(node: ast.AST) -> Iterator[ast.AST]:
     """What runs once for all readers: nothing inside a function, but its decorators and defaults."""
     yield node

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -18,6 +19,7 @@ from exports.plots.forest import pass_fail_figure, pass_rates_figure
 from exports.plots.theme import ONE_COLUMN
 from exports.sheets.passing import confusion_table, label_rates_table, pass_fail_table, pass_rates_table
 from exports.words.methods import methods_in, methods_paragraph
+from plain.wording import speaking, worded
 from tests.calibration.passing.passed import by_name, made_answers
 from tests.calibration.studies import made_pairs
 
@@ -94,6 +96,15 @@ def test_a_pack_its_methods_and_its_sources_speak_of_them(report: CalibrationRep
 def test_a_page_says_them_in_a_sentence(report: CalibrationReport) -> None:
     assert of_pass_fail(report).startswith("j finds .")
     assert "passes by j alone; without its errors ." in of_pass_rates(report)
+
+
+def test_notes_of_these_tables_are_chinese_on_a_chinese_page(report: CalibrationReport) -> None:
+    with speaking("zh_CN"):
+        made = [confusion_table(report), pass_fail_table(report), label_rates_table(report), pass_rates_table(report)]
+        notes = " ".join(worded(note) for table in made if table for note in table.notes)
+    names = r"\b(Rogan|Gladen|Youden|Wilson|PPI|TPR|TNR|BCa|seed|sha256 \w+|pass|fail)\b"
+    assert re.findall("[A-Za-z]{2,}", re.sub(names, "", notes)) == []
+    assert notes.count("阳性：pass，相对于 fail（由其用词识别）。") == 3
 
 
 def test_nothing_of_it_stands_where_pairs_are_compared() -> None:

@@ -1,10 +1,10 @@
 """What an annotator waits for, and what one label costs: `python benchmarks/annotate.py [--seconds 60]`.
 
-A real server on SQLite, then on a real Postgres. One annotator in a real Chromium: choose to acknowledged (so durable:
-the reply follows COMMIT), choose to "Saved" on screen, next pair on screen and taking keys, also beside 20 others,
-bytes. Then 20 and 60 annotators over HTTP, each somewhere within an item, a label every three seconds, and 20 without
-pause: saves, next pairs, CPU of the server a label, memory, and whether what was acknowledged is what is stored. Exit
-1 where a promise is missed.
+A real server on SQLite, then on a real Postgres. One annotator in a real Chromium: choose to acknowledged (so
+durable: the reply follows COMMIT), choose to "Saved" on screen, next pair on screen and taking keys, also beside 20
+others, bytes; a pair of two reports of 150 pages. Then 20 and 60 annotators over HTTP, each somewhere within an item,
+a label every three seconds, and 20 without pause: saves, next pairs, CPU of the server a label, memory, and whether
+what was acknowledged is what is stored. Exit 1 where a promise is missed.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from tests.conftest import chromium
 from tests.small_study import PROTOCOL, make_study
 
 TOPICS, SYSTEMS, WORDS = 30, 5, 4_500  # a report of about 28 KB, as the long ones of real studies
+LONG = 75_000  # of 150 pages
 CRITERIA, WATCHED, PAUSE_S = 39, 8, 3.0
 QUESTIONS = PROTOCOL.split("[[criterion]]")[0].replace("required = true, min_length = 5", "required = false") + "".join(
     f'[[criterion]]\nid = "c{n}"\nlabel = "Criterion {n}"\ntext = "Which is better?"\ncategory = "Group {n % 5}"\n'
@@ -51,6 +52,7 @@ PROMISES = {  # milliseconds at the 95th percentile, unless said otherwise
     "one: next pair kB": 150, "one: first load MB": 1.5, "one: load again kB": 60, "one: ready again s": 0.6,
     "one: first load, 400 ms and 50 kB/s, s": 40, "beside 20: next pair usable": 400, "20: next": 400,
     "20 no pause: next": 1200, "20 no pause: save": 800, "60: save": 250, "60: CPU ms a label": 5,
+    "long: opened again s": 1.5, "long: find": 100, "long: a frame while scrolling": 17,
 }  # fmt: skip
 NEVER = ("lost or doubled", "requests refused")
 # on the page's own clock: when a choice was clicked, when the replies arrived, when "Saved" appeared
@@ -74,6 +76,29 @@ WATCH = """() => {
   new MutationObserver(() => window.next && page.dataset.ready === "true" && (window.next.usable = performance.now()))
     .observe(page, { attributeFilter: ["data-ready"] });
 }"""
+# a word that both reports hold, letter by letter, each until the paint after it
+FINDING = """async (box) => {
+  const took = [];
+  for (const end of [1, 2, 3, 4, 5]) {
+    const started = performance.now();
+    box.value = "topic".slice(0, end);
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+    await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
+    took.push(performance.now() - started);
+  }
+  return took;
+}"""
+SCROLLING = """async (report) => {
+  let pane = report;
+  while (pane.scrollHeight <= pane.clientHeight || getComputedStyle(pane).overflowY === "visible")
+    pane = pane.parentElement;
+  const times = [];
+  for (let n = 0; n < 300; n++) {
+    pane.scrollTop += pane.clientHeight / 6;
+    times.push(await new Promise(requestAnimationFrame));
+  }
+  return times.slice(1).map((time, n) => time - times[n]);
+}"""
 CHOICE_SAVED = "marks.click && marks.acks.length && marks.saved.length"
 TEXT_SAVED = "marks.acks.length > 1 && marks.saved.length > 1"
 
@@ -90,6 +115,8 @@ def main() -> int:
             reports = written(Path(folder) / "reports", topics=12)
             study = make_study(server.engine, reports, overlap=8, protocol=QUESTIONS, compared=True)
             figures = in_browser(server, study) | beside_others(server, study, 20, asked.seconds)
+            if kind == "sqlite":  # the same of every database
+                figures |= long_reports(server, Path(folder) / "long")
             for name, clients, pause, seconds in (
                 ("20", 20, PAUSE_S, asked.seconds), ("60", 60, PAUSE_S, asked.seconds), ("20 no pause", 20, 0.0, 10.0)
             ):  # fmt: skip
@@ -137,7 +164,7 @@ def a_server(kind: str, folder: Path) -> Iterator[Server]:
             postgres.cleanup()
 
 
-def written(root: Path, topics: int = TOPICS) -> Path:
+def written(root: Path, topics: int = TOPICS, systems: int = SYSTEMS, long: int = WORDS) -> Path:
     """Made reports of realistic length: headings, paragraphs, lists and a table, in words of a made vocabulary."""
     draw = random.Random(5)
     words = ["".join(draw.choices("abcdefghijklmnoprstuvw", k=draw.randint(2, 11))) for _ in range(6_000)]
@@ -145,9 +172,9 @@ def written(root: Path, topics: int = TOPICS) -> Path:
     def sentence() -> str:
         return " ".join(draw.choices(words, k=draw.randint(8, 24))).capitalize() + "."
 
-    for system, topic in itertools.product(range(SYSTEMS), range(topics)):
+    for system, topic in itertools.product(range(systems), range(topics)):
         parts, count = [f"# Topic {topic}"], 0
-        while count < WORDS:
+        while count < long:
             parts.append(f"## {' '.join(draw.choices(words, k=4))}")
             parts += [" ".join(sentence() for _ in range(6)) for _ in range(3)]
             parts.append("\n".join(f"- {sentence()}" for _ in range(3)))
@@ -200,6 +227,33 @@ def in_browser(server: Server, study: int) -> dict[str, tuple[float, ...]]:
         "one: next pair kB": percentiles(sizes),
         "one: first load MB": (first_load,), "one: load again kB": (load_again,), "one: ready again s": (again,),
     }  # fmt: skip
+
+
+def long_reports(server: Server, folder: Path) -> dict[str, tuple[float, ...]]:
+    """One pair of two reports of `LONG` words, in a browser that has it: seconds until keys act, find, scrolling.
+
+    Find is every letter of a word that both reports hold, until its hits are painted; a frame is the time between two
+    paints while one of them scrolls by a sixth of its pane at each.
+    """
+    study = make_study(server.engine, written(folder, 1, 2, LONG), protocol=QUESTIONS, name="long")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
+        page = browser.new_context(viewport={"width": 1440, "height": 757}, bypass_csp=True).new_page()
+        page.goto(server.link(study, "Reader"))
+        ready(page)
+        opened = []
+        for _ in range(5):
+            started = time.monotonic()
+            page.reload()
+            ready(page)
+            opened.append(time.monotonic() - started)
+        page.keyboard.press("/")
+        found = page.get_by_role("textbox", name="Find in both reports").evaluate(FINDING)
+        page.keyboard.press("Escape")
+        between = page.locator(".report").first.evaluate(SCROLLING)
+        browser.close()
+    return {"long: opened again s": percentiles(opened), "long: find": percentiles(found),
+            "long: a frame while scrolling": percentiles(between)}  # fmt: skip
 
 
 def answered_by_keys(page: Page, done: int) -> None:

@@ -161,18 +161,17 @@ function hitsIn(report, wanted) {
  * `from[n]` is where unit n of `text` stands in `of`, its end included.
  */
 function fold(of) {
-  let text = "";
-  const from = [];
+  const [parts, from] = [[], []]; // a text that grows and is looked at would be copied whole for every word
   let at = 0;
   for (const letter of of) {
     let plain = SAME[letter] ?? letter;
-    if (/\s/.test(plain)) plain = text.endsWith(" ") ? "" : " ";
+    if (/\s/.test(plain)) plain = parts.at(-1)?.endsWith(" ") ? "" : " ";
     else if (plain > "\x7f") plain = plain.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
     else plain = plain.toLowerCase();
     for (let unit = 0; unit < plain.length; unit += 1) from.push(at);
-    text += plain;
+    if (plain) parts.push(plain);
     at += letter.length;
   }
   from.push(at);
-  return { of, text, from };
+  return { of, text: parts.join(""), from };
 }

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from annotation.facts.judge_facts import ImportedCost, imported_costs
 from annotation.judges.asking import client
-from annotation.judges.planning.requests import end_request, next_request
+from annotation.judges.planning.requests import end_request, keep_judges, next_request
 from annotation.judges.reviewing.judge_standings import judge_runs
 from annotation.participation.standing import withdraw
 from annotation.people.principals import local_admin
@@ -40,6 +40,10 @@ def judges_page(engine: Engine, study: int) -> AppTest:
 
 def disagreements_page(engine: Engine, study: int) -> AppTest:
     return page(engine, study, "disagreements")
+
+
+AT = "http://127.0.0.1:8123/v1"
+ELSEWHERE = f'[[judge]]\nname = "mini"\nmodel = "openai/mini"\nmax_cost = 1.0\napi_base = "{AT}"\n'
 
 
 def test_no_judge_yet_is_a_screen_with_the_next_command(engine_here: Engine, tmp_path: Path) -> None:
@@ -172,6 +176,9 @@ def test_a_run_is_asked_for_only_after_its_cost_was_shown_and_no_model_library_i
     assert "asked for and not finished: mini" in shown(screen)
     assert "calipers judge resume disputed --judges judges.toml --wait" in shown(screen)
     assert [button.label for button in screen.button] == ["Pause mini"], "once is enough"
+    with transaction(engine_here) as session:  # a worker leaves a judge of an address that it was not given
+        keep_judges(session, local_admin(session.get_one(Study, study)), ELSEWHERE)
+    assert f"resume disputed --from-app --wait --api-base={AT}</code>" in shown(drawn(screen.run()))
     taken = next_request(engine_here, study, ["mini"])
     assert taken is not None
     end_request(engine_here, taken, {"mini": "judge 'mini': the environment variable A_KEY is not set; export it"})

@@ -97,6 +97,8 @@ def run(cookie, address=""):  # type: ignore[no-untyped-def]  # Streamlit runs t
 REPORTS = [(f"reports/{system}/{topic}.md", f"# {topic}\n\nWhat {system} found.".encode(), "text/markdown")
            for system in ("one", "two") for topic in ("sun", "wind")]  # fmt: skip
 
+TWO_ZIPS = [(name, b"PK", "application/zip") for name in ("wrong.zip", "right.zip")]  # the first mistake stands there
+
 
 def said(screen: AppTest) -> str:
     return "".join(html_of(drawn(screen)))
@@ -124,6 +126,10 @@ def test_an_owner_takes_every_step_on_the_page_and_ends_the_study_there(
     refused = said(press("reports_in"))
     assert "Nothing came in. 1 to mend:" in refused
     assert "tick “Systems may lack reports on some topics”" in refused
+    screen.segmented_control(key="reports_kind").set_value("A .zip or a table").run()
+    screen.file_uploader[0].set_value(TWO_ZIPS).run()
+    assert "<li>wrong.zip, right.zip: a .zip comes in by itself; remove the others above" in said(press("reports_in"))
+    screen.segmented_control(key="reports_kind").set_value("A folder").run()
     screen.file_uploader[0].set_value(REPORTS).run()
     assert "4 reports: 4 new" in said(press("reports_in"))
     assert "2 pairs on 2 topics" in said(press("plan_look"))
@@ -180,6 +186,7 @@ WRONG_UPLOADS = {  # what is given -> how many problems are told
     "no JSON": ([("t.jsonl", b'{"topic": "sun",\n{"topic"}\n', "text/plain")], 2),
     "other columns": ([("t.csv", b"qid,model,response\n1,one,Text\n", "text/csv")], 3),
     "no archive": ([("t.zip", b"none", "application/zip")], 1),
+    "two archives": (TWO_ZIPS, 1),
 }
 # names of files, of their columns and kinds, options, and what stands in quotes
 OWN_WORDS = re.compile(

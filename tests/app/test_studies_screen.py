@@ -67,7 +67,7 @@ def test_a_study_is_made_on_the_page_and_one_begins_in_it(
     assert "there is a study called &#x27;mine&#x27;" in said(pressed(screen, "study_make"))
     screen.text_area(key="protocol_text").set_value("format = 1").run()
     assert "To mend" in said(screen)
-    assert not [one for one in screen.button if one.key == "study_make"]
+    assert screen.button(key="study_make").disabled
     screen.text_area(key="protocol_text").set_value(read_protocol("quick_start")[1]).run()
     screen.text_input(key="study_name").set_value("second").run()
     pressed(screen, "study_make")
@@ -130,6 +130,7 @@ def test_a_protocol_is_changed_field_by_field_and_a_refusal_says_its_place(
     assert "To mend" not in said(screen), "it has a field"
     assert 'role="alert">Input should be greater than or equal to 1 (found 0)' in said(screen)
     assert not [one for one in screen.button if one.key == "protocol_take"]
+    assert "First mend: study.overlap" in said(screen), "told below all tabs, where the button stood"
     screen.number_input(key=f"{form}study.overlap").set_value(2).run()
     pressed(screen, f"{form}criterion/Down")
     pressed(screen, f"{form}criterion/Add")

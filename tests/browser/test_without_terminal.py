@@ -165,8 +165,9 @@ def test_a_study_is_made_labelled_exported_and_closed_without_a_terminal(
         assert provider.stdout is not None
         address = provider.stdout.readline().split()[1]
         judged(page, server, address)
-        worker = ["-m", "app.command_line", "judge", "resume", "solar", "--wait", "--from-app", "--api-base"]
-        with running(*worker, address, CALIPERS_DATABASE_URL=server.url, FAKE_API_KEY="x"):
+        told = page.get_by_text("calipers judge resume solar").first.inner_text()  # the command as the page says it
+        assert address in told
+        with running("-m", "app.command_line", *told.split()[1:], CALIPERS_DATABASE_URL=server.url, FAKE_API_KEY="x"):
             for link in links:
                 labelled(browser, link)
             until(lambda: judge_is_listed(page))

@@ -108,7 +108,12 @@ def _brought_in(
 
 
 def _stored(given: Sequence[UploadedFile], made: Path) -> Path:
-    """The folder or table to read, in `made`."""
+    """The folder or table to read, in `made`; two archives are refused: the former of them is often a mistaken one."""
+    names = [file.name for file in given]
+    if len(names) > 1 and any(name.lower().endswith(".zip") and "/" not in name for name in names):
+        raise errors.ImportingError(
+            worded("{names}: a .zip comes in by itself; remove the others above", names=", ".join(names))
+        )
     if len(given) == 1 and given[0].name.lower().endswith(".zip"):
         packed = made / "upload.zip"
         packed.write_bytes(given[0].getvalue())
@@ -135,4 +140,4 @@ def in_words(problem: str, made: str) -> str:
     problem = problem.replace(worded("pass --layout with one of"), worded("choose its layout above:"))
     for folder in (f"{made}/files/", f"{made}/files", f"{made}/"):
         problem = problem.replace(folder, "")
-    return problem
+    return problem.lstrip(":： ")  # of the folder itself nothing is left

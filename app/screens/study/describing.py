@@ -1,6 +1,7 @@
 """Judges described in the browser: a model with its price, a budget, the name of a key, and its prompt to read."""
 
 import json
+import shlex
 import subprocess
 from html import escape
 from typing import Any
@@ -26,9 +27,11 @@ def show(principal: Principal) -> None:
     with reading(database()) as session:
         study = study_for(session, principal, "admin")
         kept, protocol = requests.kept_text(session, study), studies.protocol_of(study)
+        asked = requests.described_judges(session, study).values()
+    command = worker_command(study.name, [judge.api_base for judge in asked])
     st.session_state.setdefault(TEXT, kept)
-    command = f"<code>calipers judge resume {escape(study.name)} --from-app --wait</code>."
-    report_page.section(f'<h2>{worded("Describe judges")}</h2><p class="c-soft">{worded(TOLD, command=command)}</p>')
+    told = worded(TOLD, command=f"<code>{escape(command)}</code>.")
+    report_page.section(f'<h2>{worded("Describe judges")}</h2><p class="c-soft">{told}</p>')
     _add()
     text = st.text_area(worded("Judges, as TOML; a change counts once you leave the field"), key=TEXT, height=220)
     if not text.strip():
@@ -65,6 +68,12 @@ def show(principal: Principal) -> None:
             )
             + f"</p>{told}"
         )
+
+
+def worker_command(name: str, addresses: list[str | None]) -> str:
+    """How a worker of study `name` is started that asks judges at these addresses (None: the provider's own)."""
+    bases = sorted({f"--api-base={one}" for one in addresses if one})
+    return shlex.join(["calipers", "judge", "resume", name, "--from-app", "--wait", *bases])
 
 
 def _add() -> None:

@@ -129,8 +129,10 @@ def ask(principal: Principal) -> None:
     chosen, button = st.columns([2, 5], vertical_alignment="bottom")
     judge = chosen.selectbox(worded("Judge to ask"), judges, key="judge_to_run", on_change=_forget)
     if judge in requests:
-        reads = "--from-app" if judge in in_app else "--judges judges.toml"
-        waiting = f"<code>calipers judge resume {escape(name)} {reads} --wait</code>"
+        of_file = f"calipers judge resume {name} --judges judges.toml --wait"
+        addresses = [one.api_base for one in in_app.values()]
+        command = describing.worker_command(name, addresses) if judge in in_app else of_file
+        waiting = f"<code>{escape(command)}</code>"
         st.html(
             '<div class="c-page"><p class="c-soft">'
             + worded("It is asked for. A worker carries it out: {waiting}", waiting=waiting)

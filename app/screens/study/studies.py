@@ -174,7 +174,8 @@ def _make(principal: Principal, texts: dict[str, str]) -> None:
         st.session_state[MADE_OF] = begin
         st.session_state[TEXT] = texts[begin] if begin in texts else protocol.read_protocol(begin)[1]
     text = edit_protocol(TEXT)
-    if text is not None and st.button(worded("Make it"), key="study_make", type="primary", disabled=not name):
+    is_ready = text is not None and bool(name)
+    if st.button(worded("Make it"), key="study_make", type="primary", disabled=not is_ready) and text is not None:
         try:
             with connect.transaction(settings.database()) as session:
                 _, token = own_studies.make_study(session, principal, name, text, int(seed))
@@ -233,6 +234,8 @@ def edit_protocol(key: str) -> str | None:
                 report_page.section(
                     f'<h2>{worded("To mend")}</h2><p class="c-red s-told" role="alert">{escape(said)}</p>'
                 )
+        if places := ", ".join(dict.fromkeys(place for place, _ in problems if place)):  # fields of other tabs, too
+            report_page.section(f'<p class="c-red">{worded("First mend: {places}", places=escape(places))}</p>')
     with tried:
         _try_out(key, text, bool(refused))
     return None if refused else text

@@ -33,6 +33,7 @@ class Read:
     turned: int = 0
     behind: int = 0  # pictures
     cut: int = 0  # tables
+    joined: int = 0  # pages
 
 
 def read_pages(pages: Iterable[dict[str, Any]]) -> Read:
@@ -63,8 +64,8 @@ def read_pages(pages: Iterable[dict[str, Any]]) -> Read:
         found.behind, figures = found.behind + len(figures) - len(beside), beside
         pieces = _between(ordered, [*tables, *figures], in_columns)
         if above and pieces and isinstance(pieces[0], Table):
-            whole = continued(above, pieces[0])
-            found.cut += whole is None
+            whole, is_guess = continued(above, pieces[0])
+            found.cut, found.joined = found.cut + (whole is None), found.joined + is_guess
             found.pieces, pieces = ([*found.pieces[:-1], whole], pieces[1:]) if whole else (found.pieces, pieces)
         found.pieces += pieces
     return found

@@ -42,6 +42,7 @@ def tree_of(pages: Iterable[dict[str, Any]]) -> tuple[list[Element], tuple[str, 
 def _lost(read: pdf_lines.Read) -> tuple[str, ...]:
     told = {
         "page in columns, whose order was guessed": read.in_columns,
+        "page whose first rows were guessed to go on with the table before it": read.joined,
         "page without text": read.without_text,
         "page with a drawing, whose labels are in the text": read.drawn,
         "page with text on its side or aslant, which was left out": read.turned,

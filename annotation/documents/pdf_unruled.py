@@ -44,10 +44,17 @@ def _rest(levels: Sequence[Level], above: Table, white: White) -> tuple[int, int
     """From which level to which the first ones are rows of the table `above`, below its head, if that is set again."""
     heads = (n for n in range(1, MOST_WRAPPED) if _words(_cells(levels[:n], white[1:-1])) == _words(above.rows[0]))
     begin = next(heads, 0)
-    if begin >= len(levels) or (not begin and _is_alone(levels[0], white)):
+    if begin >= len(levels) or (not begin and (_is_alone(levels[0], white) or _is_note(levels[0], above))):
         return 0, 0
     _, end, _ = _beside(levels, begin, begin, white)
     return begin, next((n for n in range(begin, end) if len(_white(white, levels[n])) < len(white)), end)
+
+
+def _is_note(level: Level, above: Table) -> bool:
+    """Whether it is `Note:` and words, below a table whose rows begin otherwise; a row of `Total:` has a number."""
+    is_usual = any(row[0] and row[0][-1].text[-1] in ":：" for row in above.rows)
+    has_number = any(char.isdigit() for line in level for char in line.text)
+    return level[0].text[-1] in ":：" and not is_usual and not has_number
 
 
 def _levels(lines: Sequence[Line]) -> list[list[Line]]:
@@ -138,23 +145,25 @@ def _sides(table: Table) -> White:
     ]
 
 
-def continued(above: Table, below: Table) -> Table | None:
+def continued(above: Table, below: Table) -> tuple[Table | None, bool]:
     """Two tables at a page's end and at the next one's top as one, without the head that was set again.
 
-    None where the heads or the places of the columns tell that they are two.
+    None where the heads or the places of the columns tell that they are two. And whether that they are one is a guess,
+    by the columns' places alone: no head was set again, and none is in bold type, as a second one would be.
     """
     wide = {len(row) for table in (above, below) for row in table.rows}
     has_same_head, is_headed = _words(above.rows[0]) == _words(below.rows[0]), _is_bold(below.rows[0])
     beside = [*zip(_sides(above), _sides(below), strict=False)]
     is_apart = all(max(a[1], b[1]) < min(c[0], d[0]) for (a, b), (c, d) in pairwise(beside))
     if len(wide) > 1 or not (has_same_head or (is_apart and not is_headed)):
-        return None
+        return None, False
     *rows, last, first = *above.rows, *below.rows[has_same_head:][:1]
-    if not first[0] and all(row[0] for row in above.rows):  # of a row that the page's end cut
+    if not first[0] and all(row[0] for row in above.rows[1:]):  # of a row that the page's end cut
         rows.append(tuple((*a, *b) for a, b in zip(last, first, strict=True)))
     else:
         rows += [last, first]
-    return replace(below, rows=(*rows, *below.rows[1 + has_same_head :]), top=above.top)
+    whole = replace(below, rows=(*rows, *below.rows[1 + has_same_head :]), top=above.top)
+    return whole, not (has_same_head or _is_bold(above.rows[0]))
 
 
 def _is_spaced(table: Table) -> bool:
@@ -163,7 +172,7 @@ def _is_spaced(table: Table) -> bool:
     apart = [
         min(b.top for b in below) - max(a.bottom for a in over) for over, below in pairwise(lines) if over and below
     ]
-    return min(apart, default=0.0) > WRAPPED * table.rows[0][0][0].size if lines[0] else False
+    return min(apart, default=0.0) > WRAPPED * lines[0][0].size if lines[0] else False
 
 
 def _words(row: Row) -> list[str]:

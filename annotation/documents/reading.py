@@ -107,13 +107,14 @@ def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[bytes, Count
         )  # fmt: skip
     try:
         whole = io.BytesIO(original)
-        with zipfile.ZipFile(whole, "a" if suffix == ".odt" else "r") as packed:
+        # what is opened to be added to may be no zip file, and nothing says so
+        with zipfile.ZipFile(io.BytesIO(original)) as packed, zipfile.ZipFile(whole, "a") as copy:
             _refuse_bombs(packed, shown)
             _refuse_locked(packed, shown)
             part, signs = PASSED_OVER.get(suffix, ("", {}))
             held = packed.read(part) if part in packed.namelist() else b""
             for name in [*filter(EMBEDDED.fullmatch, packed.namelist())] if suffix == ".odt" else ():
-                packed.writestr(name.replace("/", "//"), packed.read(name))  # where pandoc reads what it wrote itself
+                copy.writestr(name.replace("/", "//"), packed.read(name))  # where pandoc reads what it wrote itself
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, *UNPACKING):
         raise ImportingError(
             "{shown}: no {suffix} file, or cut off; save it anew", shown=shown, suffix=suffix

@@ -246,12 +246,13 @@ def test_a_loss_waits_for_a_decision_that_no_edit_forgets(engine: Engine, tmp_pa
         (".docx", b"\xd0\xcf\x11\xe0" + bytes(600), "locked by a password"),
         (".docx", docx("<w:p>"), "cannot be read"),
         (".docx", bad_lzma(), "no .docx file, or cut off"),
+        (".odt", written(".odt")[:-20], "no .odt file, or cut off"),
         (".epub", docx(""), "cannot be read"),
         (".html", b"<p>\x92</p>", "byte 0x92 at 3 is not UTF-8"),
         (".html", b"<blockquote>" * 9_000, "within each other"),
         (".docx", docx(run("a" * (41 << 20))), "unpacks to over"),
     ],
-    ids=["empty", "cut off", "locked", "damaged", "lzma", "another format", "codec", "deep", "bomb"],
+    ids=["empty", "cut off", "locked", "damaged", "lzma", "cut odt", "another format", "codec", "deep", "bomb"],
 )  # fmt: skip
 def test_a_file_that_cannot_be_read_is_told_in_one_sentence(suffix: str, original: bytes, said: str) -> None:
     with pytest.raises(ImportingError, match=f"^atlas/tides{suffix}.*{said}") as refused:

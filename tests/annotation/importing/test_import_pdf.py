@@ -181,6 +181,16 @@ def test_a_table_goes_on_over_pages_whether_its_head_is_set_again_or_not() -> No
         first, [*again, *table_rows(62, *[(f"P{n}", str(n)) for n in range(30)])], [*again, *table_rows(62, ("Z", "1"))]
     )
     assert (three[1], three[0].count("Mean range"), three[0].count("\n| ")) == ((), 1, 35)
+    # a matrix has nothing in its corner
+    corner, rest = table_rows(40, ("", "Mean", "Range"), font="bold"), (("Brest", "4.2", "7"), ("Total:", "19", ""))
+    matrix = [(x, y + 660, *put) for x, y, *put in corner] + table_rows(722, ("Fundy", "11.7", "3"), ("Ems", "3", "5"))
+    for second, cut in (
+        (table_rows(40, *rest), ""),
+        ([*corner, *table_rows(62, ("", "in May", ""), *rest)], " in May"),
+    ):
+        text, lost = read(matrix, second)
+        assert " ".join(text.split()).endswith(f"| Ems | 3{cut} | 5 | | Brest | 4.2 | 7 | | Total: | 19 | |")
+        assert (lost, text.count("Range")) == ((), 1)
 
 
 def test_tables_that_a_pages_end_parts_and_nothing_joins_are_told() -> None:
@@ -190,6 +200,12 @@ def test_tables_that_a_pages_end_parts_and_nothing_joins_are_told() -> None:
     assert (text.count("| Moon"), text.count("|---"), lost) == (1, 4, ("1 table cut by a page's end, shown as two",))
     text, lost = read(first, [(72, 40, 10, "plain", "Between them."), *other])
     assert lost == ()
+    plain = table_rows(700, HEAD, ("Fundy", "11.7"), ("Ems", "3.1"))
+    text, lost = read(plain, table_rows(40, ("Model", "Score"), ("Atlas", "1"), ("Borealis", "2")))
+    guessed = "1 page whose first rows were guessed to go on with the table before it"
+    assert (text.count("|---"), lost) == (2, (guessed,))
+    text, lost = read(plain, table_rows(40, ("Note:", "all are in metres")))
+    assert (text.split("\n\n")[1:], lost) == (["Note: all are in metres"], ())
 
 
 def test_numbers_of_a_table_that_begins_a_page_are_none_of_the_pages() -> None:

@@ -242,21 +242,19 @@ def may_gain(session: orm.Session, study: Study) -> bool:
 
 
 def gained(told: TopicRecord, standing: Topic) -> dict[str, str]:
-    """What this import tells of what a topic lacks: its prompt, its category, and a title that is not its key."""
-    found = {name: getattr(told, name) for name in ("prompt", "category") if not getattr(standing, name)}
-    if _is_key(standing.title, standing.key) and not _is_key(told.title, told.key):
-        found["title"] = told.title
-    return {name: value for name, value in found.items() if value}
+    """What this import tells of what a topic lacks: its prompt and its category.
 
-
-def _is_key(title: str, key: str) -> bool:
-    return title in (key, key.replace("_", " "))
+    Its title stays, made from its key or not: it heads every shown text, and a report that comes later under another
+    heading than those that stand would tell its system.
+    """
+    lacking = [name for name in ("prompt", "category") if not getattr(standing, name)]
+    return {name: value for name in lacking if (value := getattr(told, name))}
 
 
 def _told_otherwise(told: TopicRecord, standing: Topic, given: Mapping[str, str]) -> list[str]:
     """What this import leaves out, gives for the first time, or only made up from the topic's key, is no other word."""
     said = {name: getattr(told, name) for name in ("prompt", "category", "language", "features")}
-    said |= {} if _is_key(told.title, told.key) else {"title": told.title}
+    said |= {} if told.title in (told.key, told.key.replace("_", " ")) else {"title": told.title}
     return [name for name, value in said.items() if name not in given and value and value != getattr(standing, name)]
 
 

@@ -6,13 +6,15 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 
 from annotation.errors import ImportingError
 from annotation.files.folders import match, number_hint
 from annotation.importing.reports.folder import read_folder
 from annotation.importing.reports.records import Parsed, title_of
 from annotation.importing.reports.wlc import read_wlc
+from db.connect import reading
+from db.tables import Report
 from tests.annotation.layout_trees import bring_in, put, text
 from tests.annotation.test_importing import write_wlc
 from tests.small_study import write_reports
@@ -57,20 +59,25 @@ def test_a_file_matches_topics_csv_by_fallback_only_where_one_topic_remains(tmp_
     )
 
 
-def test_a_topics_csv_that_comes_later_gives_what_topics_lacked_and_the_import_says_what_stays(
+def test_a_topics_csv_that_comes_later_gives_prompts_and_categories_and_no_report_another_heading(
     engine: Engine, tmp_path: Path
 ) -> None:
     keys = ("tidal-power", "wind-power")
     bring_in(engine, read_folder(write_reports(tmp_path, keys, ("alpha", "beta"))))
+    put(
+        tmp_path / "topics.csv", "topic,title,prompt,category\n" + "".join(f"{key},On it,Why?,energy\n" for key in keys)
+    )
 
-    def told_again(title: str) -> tuple[str, ...]:
-        rows = (f"{key},{title} {key},Write about it.,energy" for key in keys)
-        put(tmp_path / "topics.csv", "\n".join(["topic,title,prompt,category", *rows, ""]))
+    def told_again() -> tuple[str, ...]:
         return tuple(one for one in bring_in(engine, read_folder(tmp_path)).notes if one.startswith("topics "))
 
-    assert told_again("On") == ("topics given what they lacked, prompt, category, title 2 (tidal-power, wind-power)",)
-    assert told_again("On") == ()
-    assert told_again("Of") == ("topics told otherwise than before, title stays 2 (tidal-power, wind-power)",)
+    kept = "topics told otherwise than before, title stays 2 (tidal-power, wind-power)"
+    assert told_again() == ("topics given what they lacked, prompt, category 2 (tidal-power, wind-power)", kept)
+    write_reports(tmp_path, keys, ("alpha", "beta", "gamma"))
+    assert told_again() == (kept,)
+    with reading(engine) as session:
+        headings = {text.split("\n")[0] for text in session.scalars(select(Report.shown_text))}
+    assert headings == {"# tidal-power", "# wind-power"}, "a heading of its own would tell gamma from the others"
 
 
 def test_without_topics_csv_the_first_spelling_of_a_topic_stands(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """JSON of any shape as a flat table: dotted names for what is nested, a row for each answer of a list of answers."""
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -21,6 +22,9 @@ STACK, ANSWER, RATER, HUMAN = (
 )  # what the records of several lists are called together
 # keys that name who answered: those that say nothing else, then those that may name a record
 RATERS = (("rater", "annotator", "judge", "labeler", "worker", "user", "who", "judgemodel"), ("name", "by"), ("model",))
+OBJECTS = ("judge", "rater", "annotator", "labeler", "evaluator", "grader", "expert", "human", "people")  # of raters
+TEXTS = {"text", "content", "response", "output", "completion"}  # keys of what is judged
+BLANK: tuple[Any, ...] = (None, "", {})  # where a rater gave no answer
 KEY = "key"  # names the records of an object of records
 PLACE = "place"  # of an answer in a list whose records do not say who gave it: the first, the second
 CRITERIA = {"criterion", "criterionid", "criteria", "dimension", "aspect", "metric"}  # keys that name what was asked
@@ -117,7 +121,7 @@ def flat_table(
 
     People's answers beside one list of judges' become rows like its records.
     """
-    flat = [_flat(record) for record in records]
+    flat = [_flat(record) for record in _raters_listed(records, telling, said)]
     flat = _answers_in_order(flat, telling, said.named)
     lists = {name: None for row in flat for name, value in row.items() if _is_records(value)}
     answers = asked.split("+") if asked else [name for name in lists if _tells(flat, name, telling)]
@@ -154,6 +158,73 @@ def flat_table(
     )
     names = dict.fromkeys(name for row in flat for name in row)
     return pd.DataFrame({name: [as_cell(row.get(name)) for row in flat] for name in names}, dtype="str"), told
+
+
+def _raters_listed(
+    records: Sequence[Mapping[str, Any]], telling: Collection[str], said: Said
+) -> Sequence[Mapping[str, Any]]:
+    """The records, with an object of raters beside a list of answers as a list too, whatever words each answers in.
+
+    Raises AnnotationError for an object of answers whose name does not say that its members are raters.
+    """
+    flat = [_flat(record) for record in records]
+    lists = dict.fromkeys(name for row in flat for name, value in row.items() if _is_records(value))
+    beside = [name for name in lists if _tells(flat, name, telling)]
+    held: dict[str, list[Mapping[str, Any]]] = {}
+    for record in records:
+        for name, value in _objects(record):
+            held.setdefault(name, []).append(value)
+    of_raters: dict[str, str] = {}
+    for name, objects in held.items():
+        members = [pair for one in objects for pair in one.items()]
+        full = [one for _, one in members if one not in BLANK]
+        keys = {key for one in full if isinstance(one, Mapping) for key in one}
+        last = "".join(filter(str.isalnum, name.rpartition(".")[2])).lower()
+        judges = last.endswith("judges")
+        whole = bool(full) and all(
+            isinstance(one, Mapping) and any(_is_telling(key, telling) for key in one) for one in full
+        )
+        own = any(
+            _is_telling(key, telling) or key.lower() in chain(*RATERS) or _is_records(one) for key, one in members
+        )
+        if not beside or own or any(one.startswith(f"{name}.") for one in said.named):
+            continue
+        if (judges and _are_short(full)) or (whole and last.rstrip("s").endswith(OBJECTS)):
+            of_raters[name] = next((key for one in full if whole for key in one if _is_telling(key, telling)), ANSWER)
+        elif not said.answers and (judges or (whole and not keys & TEXTS)):
+            raise AnnotationError(
+                "bad_file",
+                f"{name!r} holds {', '.join(dict.fromkeys(key for key, _ in members))} beside the list {beside[0]!r}, "
+                "and nothing says whether they are raters and which are their answers: write them as "
+                '"judges": {"NAME": {"verdict": "A"}} where they are judges ("annotators" where they are people), or '
+                f"read the list alone: --map label={beside[0]}.KEY",
+            )
+    return [_listed(record, of_raters) for record in records] if of_raters else records
+
+
+def _objects(record: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Each object in a record that is not empty, by its dotted name."""
+    for name, value in record.items():
+        if isinstance(value, Mapping) and value:
+            yield f"{before}{name}", value
+            yield from _objects(value, f"{before}{name}.")
+
+
+def _listed(record: Mapping[str, Any], of_raters: Mapping[str, str], before: str = "") -> dict[str, Any]:
+    """The record, each object named in `of_raters` (-> the key of an answer) as a list of records with who answered."""
+    out: dict[str, Any] = {}
+    for name, value in record.items():
+        if not isinstance(value, Mapping):
+            out[name] = value
+        elif f"{before}{name}" in of_raters:
+            key = of_raters[f"{before}{name}"]
+            given = {who: None if one in BLANK else one for who, one in value.items()}
+            out[name] = [
+                {**(one if isinstance(one, Mapping) else {key: one}), RATER: who} for who, one in given.items()
+            ]
+        else:
+            out[name] = _listed(value, of_raters, f"{before}{name}.")
+    return out
 
 
 def _flat(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:

@@ -309,6 +309,38 @@ def test_people_in_an_object_beside_a_list_of_judges_are_read_with_them(tmp_path
         read(path, columns=mixed)
 
 
+@pytest.mark.parametrize("key", ["preference", "verdict"])
+@pytest.mark.parametrize("words", [VERDICT, {"A": "Model A", "B": "Model B", "t": "both bad"}, VERDICT | {"t": "Tie"}])
+@pytest.mark.parametrize("plain", [False, True], ids=["records", "values"])
+def test_each_judge_of_an_object_beside_a_list_of_people_is_a_rater(
+    tmp_path: Path, key: str, words: Mapping[str, str], plain: bool
+) -> None:
+    def judged(said: str) -> Any:
+        return said if plain else {"verdict": said, "latency_s": 1.2, "cost_usd": 0.1}
+
+    records = [
+        {"id": question, "responses": {"A": {"model": "atlas"}, "B": {"model": "borel"}},
+         "human_annotations": [{"rater": who, key: VERDICT[one]} for who, one in zip(PEOPLE, given, strict=False)],
+         "judges": {JUDGE: judged(words[given[2]]), "gpt-4.1": judged("" if question == "q1" else "A")}}
+        for question, given in ANSWERS.items()
+    ]  # fmt: skip
+    labels = labels_of(written(tmp_path / "a.jsonl", lines(records)))[0]
+    assert labels["rater_id"].value_counts().to_dict() == dict.fromkeys((*RATERS, "gpt-4.1"), 8), "a blank one too"
+    said = {(row.item_id, row.rater_id): row.label for row in labels.itertuples()}
+    spelled = dict(zip(SYSTEMS, "AB", strict=True)) | {words[one]: VERDICT[one] for one in "ABt"}
+    for question, given in ANSWERS.items():
+        for who, one in zip(RATERS, given, strict=True):
+            assert spelled.get(said[question, who], said[question, who]) == VERDICT[one], (question, who)
+    mixed = [row["judges"] | {"other": "A" if not plain else {"pick": "A"}} for row in records]
+    for name, judges in (("judges", mixed), ("evals", [row["judges"] for row in records])):
+        of = [{**row, "judges": None, name: held} for row, held in zip(records, judges, strict=True)]
+        if not plain or name == "judges":
+            with pytest.raises(AnnotationError, match=rf"'{name}' holds gpt-4o, gpt-4\.1"):
+                labels_of(written(tmp_path / "b.jsonl", lines(of)))
+    silent = [{**row, "judges": row["judges"] | {"gpt-4.1": None}} if row["id"] == "q1" else row for row in records]
+    assert labels_of(written(tmp_path / "c.jsonl", lines(silent)))[0]["label"].equals(labels["label"]), "null too"
+
+
 def test_people_beside_a_row_for_each_judge_answer_each_item_once(tmp_path: Path) -> None:
     rows = [
         {**row, JUDGE: "", "judge": judge, "verdict": verdict, "usd": 0.1, "mood": mood, "meta_topic": f"t{place // 2}"}

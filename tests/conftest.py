@@ -46,6 +46,7 @@ INSTALL = {
 MEMORY = Path("/dev/shm")  # a disk that need not wait for a disk: most of what a test does is commit
 ROOM = 4 * 1024**3  # bytes; below that the suite stays on the disk
 SOON = 0.2  # seconds in which a closed connection is gone
+COLLECTED, BEGUN = set[str](), set[str]()  # of a run of several processes, in the one that hands out tests
 MOST_USED = 20  # tests of one Postgres database: what they deleted stays in its tables
 
 
@@ -81,6 +82,21 @@ def share_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     read_once = cache(typer.main.get_command)
     monkeypatch.setattr(typer.main, "get_command", read_once)
     monkeypatch.setattr(typer.testing, "_get_command", read_once)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(ids: list[str]) -> None:
+    COLLECTED.update(ids)
+
+
+def pytest_runtest_logstart(nodeid: str) -> None:
+    BEGUN.add(nodeid)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Too many lost processes end a run: what it never came to has not passed, and is none of what failed."""
+    if COLLECTED - BEGUN and session.exitstatus == pytest.ExitCode.TESTS_FAILED:
+        session.exitstatus = pytest.ExitCode.INTERRUPTED
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -117,6 +117,13 @@ class CalibrationSettings:
         return (*self.off_scale, *["not_applicable"] * (self.not_applicable == "drop"))
 
     def __post_init__(self) -> None:
+        for name, lists in (("scales", self.scales), ("scale_ends", self.scale_ends)):
+            if not isinstance(lists, Mapping) or not all(isinstance(one, list | tuple) for one in lists.values()):
+                raise CalibrationError(
+                    "unknown_form",
+                    "settings.{name} is {lists!r}; write a list for each criterion, such as {{overall = [{such}]}}",
+                    name=name, lists=lists, such="1, 2, 3" if name == "scales" else "0, 10",
+                )  # fmt: skip
         object.__setattr__(self, "scales", {name: tuple(map(str, answers)) for name, answers in self.scales.items()})
         for name, ends in self.scale_ends.items():
             if not _is_range(ends) or name in self.scales:

@@ -198,7 +198,7 @@ SENTENCES: Mapping[str, Clause] = {
     "undeclared_scale": (
         "{criterion} holds {scores} different scores and declares no scale: weighted kappa and ordinal alpha go by an "
         "answer's place among all points of the scale, used or not, and are left out; declare it: scales = "
-        "{{{criterion} = [1, 2, 3]}} in calibration.toml, scales= in calipers.read, or a protocol"
+        '{{"{criterion}" = [1, 2, 3, …]}} in calibration.toml, scales= in calipers.read, or a protocol'
     ),
     "undefined_shown_as_dash": "undefined for {rater}, shown as a dash or left out: {lacking:lacking}",
     "unlike_references": [

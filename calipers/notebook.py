@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -260,6 +261,9 @@ class Labels:
         if {"at_least", "at_least_kappa"} & settings.keys():  # one floor takes the place of another
             floors = ("at_least", "at_least_kappa")
             chosen = {name: value for name, value in chosen.items() if name not in floors or name in settings}
+        there = [one.name for one in fields(CalibrationSettings)]
+        if unknown := [name for name in chosen if name not in there]:
+            raise TypeError(f"no setting is called {unknown[0]!r}; there are {', '.join(there)}")
         return CalibrationSettings(**{"per_criterion": len(self.frame) <= MANY_ROWS, **chosen})
 
     def _report(self, settings: dict[str, Any]) -> CalibrationReport:

@@ -116,7 +116,7 @@ def _give_to_whom_it_is(found: Found, own: Mapping[str, dict[str, str]]) -> list
         (name,) = found.columns.pop(part)
         owner = measured([name], own).get(name, judges[0] if part == "cost_usd" and len(judges) == 1 else "")
         if owner:
-            own[owner].setdefault(part, name)
+            left += [name] * (own[owner].setdefault(part, name) != name)
         elif part == "cost_usd" or part in found.asked.columns:
             places = [name if one == [*judges, *own][0] else "" for one in own]
             said = quote(f"rater_id={'+'.join(own)},{part}={'+'.join(places)}")

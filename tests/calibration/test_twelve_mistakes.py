@@ -178,7 +178,7 @@ def test_10_undeclared_scale() -> None:
     frame = table({"ann": "12341", "judge": "12441"})
     (text,) = told(frame, "undeclared_scale")
     assert text.startswith("c holds 4 different scores and declares no scale")
-    assert "scales = {c = [1, 2, 3]} in calibration.toml" in text
+    assert 'scales = {"c" = [1, 2, 3, …]} in calibration.toml' in text
     declared = CalibrationSettings(**{**vars(FEW), "scales": {"c": [1, 2, 3, 4, 5]}})  # as TOML has them
     assert not told(frame, "undeclared_scale", declared)
     placed = {"cohen_kappa_quadratic", "krippendorff_alpha_ordinal"}

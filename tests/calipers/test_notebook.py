@@ -150,8 +150,11 @@ def test_labels_that_cannot_be_calibrated_and_settings_that_are_none_are_refused
         AnnotationError, match=r"(?s)no column holds the answers.*map=\{'label': 'COLUMN'\}.*its columns: "
     ):
         calipers.read(made_pairs().drop(columns="label"))
-    with pytest.raises(TypeError, match="margn"):
-        calipers.read(file, margn=0.1)
+    with pytest.raises(TypeError, match=r"^no setting is called 'scale'; there are level, .*scales, scale_ends"):
+        calipers.read(file, scale=3)
+    for wrong in ({"scales": [1, 2]}, {"scales": {"overall": 5}}, {"scale_ends": [0, 10]}):
+        with pytest.raises(CalibrationError, match=r"write a list for each criterion, such as \{overall = \["):
+            calipers.read(file, **wrong)
     with pytest.raises(CalibrationError, match="margin"):
         calipers.read(file, margin=7)
 

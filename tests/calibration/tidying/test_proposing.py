@@ -372,6 +372,10 @@ def test_what_stands_beside_a_raters_answer_is_no_rater() -> None:
     percent = table.assign(gpt4_confidence=["80", "91", "75"])  # of no scale that labels have
     assert "confidence: gpt4_confidence" not in " ".join(told := propose(percent, Asked(people=("anna", "bob"))).told)
     assert any("kept in no column of labels: llm.x.usage.tokens, gpt4_confidence" in one for one in told)
+    two = frame("id anna bo gpt-4o gpt-4o_cost cost\n1 A B A 0.1 0.5\n2 B B A 0.2 0.6")  # its own, and a common one
+    told = propose(two, Asked(people=("anna", "bo"))).told
+    assert {"beside a rater's answers, kept in no column of labels: cost",
+            "the cost_usd of a rater's answers: gpt-4o_cost"} <= {*told}  # fmt: skip
 
 
 def test_columns_of_cost_go_with_those_of_raters_in_order_or_are_refused() -> None:

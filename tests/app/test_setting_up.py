@@ -12,7 +12,8 @@ import pytest
 from sqlalchemy import Engine, select
 from streamlit.testing.v1 import AppTest
 
-from annotation.errors import AnnotationError
+from annotation.errors import AnnotationError, ImportingError
+from annotation.importing import bringing_in
 from annotation.importing.reports.folder import read_folder
 from annotation.importing.reports.write import import_reports
 from annotation.people.links import invite
@@ -22,10 +23,11 @@ from annotation.planning.draws import kept_draws
 from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study
 from annotation.work.open_and_close import move_study
+from app.screens.study.bringing_in import COLUMNS, in_words
 from app.setting_up import SetUp, sentence, set_up_of, steps
 from db.connect import reading, transaction
 from db.tables import Event, Study
-from plain.wording import speaking
+from plain.wording import speaking, worded
 from tests.app.drawing import drawn, html_of
 from tests.small_study import PROTOCOL, a_person, write_reports
 
@@ -188,9 +190,9 @@ WRONG_UPLOADS = {  # what is given -> how many problems are told
     "no archive": ([("t.zip", b"none", "application/zip")], 1),
     "two archives": (TWO_ZIPS, 1),
 }
-# names of files, of their columns and kinds, options, and what stands in quotes
+# names of files, of their columns and kinds, and what stands in quotes
 OWN_WORDS = re.compile(
-    r"'[^']*'|--[\w-]+( [A-Z]+| \w+=\w+)?|[\w/]*\.(csv|jsonl?|docx|html|md|zip|bin|a)\b|\b(one|two|sun|wind|reports)\b"
+    r"'[^']*'|\w+=\w+|[\w/]*\.(csv|jsonl?|docx|html|md|zip|bin|a)\b|\b(one|two|sun|wind|reports)\b"
     r"|\b(UTF-8|JSONL?|CSV|Parquet|cp1252|0x\w+|null|zip)\b|（现有：[^）]*）|（可用：[^）]*）|\n +\w+: .*"
 )
 
@@ -273,3 +275,26 @@ def _signed_in(engine: Engine, token: str) -> str:
         cookie = sign_in(session, token, "127.0.0.1")
     assert cookie is not None
     return cookie
+
+
+@pytest.mark.parametrize("language", ["en", "zh_CN"])
+def test_a_page_names_none_of_the_options_of_the_command(language: str, tmp_path: Path) -> None:
+    (tmp_path / "old.csv").write_bytes("topic,system,text\nSchloß,a,b\n".encode("cp1252"))
+    (tmp_path / "named.csv").write_text("id,model,report text\n1,a,b\n", "utf-8")
+    (tmp_path / "nameless.csv").write_text("topic,text\n1,b\n", "utf-8")
+    with speaking(language):
+        told = [
+            in_words(problem, str(tmp_path))
+            for layout, name in (("table", "old"), ("table", "named"), ("table", "nameless"), ("wlc", "named"))
+            for problem in refused_problems(tmp_path / f"{name}.csv", layout)
+        ]
+        assert len(told) == 6
+        assert [one for one in told if "--" in one] == []
+        assert sum(worded(COLUMNS) in one for one in told) == 4
+
+
+def refused_problems(path: Path, layout: str) -> tuple[str, ...]:
+    with pytest.raises(ImportingError) as refused:
+        asked = bringing_in.Asked()
+        bringing_in.read(bringing_in.find(path, layout), asked)
+    return refused.value.problems

@@ -24,6 +24,15 @@ GAPS = {
     "allow_empty": "Reports may be empty",
     "new_version": "Changed reports are new versions",
 }  # of `Asked`; refusals name them as options of the command
+COLUMNS = "Columns of a table, where they have other names"
+ON_A_PAGE = {
+    " (or pass --system NAME)": "",
+    "; all of them with --json": "",
+    "or use --layout table": "or choose the layout table above",
+    "pass --layout with one of": "choose its layout above:",
+    "pass --system NAME": "put it in a folder with the system's name",
+    "or pass --encoding cp1252": "and upload it again",
+}  # words about the command's options, and what one does on the page instead
 TOLD, TRIES = "reports_told", "reports_tries"  # (whether they came in, lines); how many uploads went before
 
 
@@ -38,7 +47,7 @@ def show(principal: Principal) -> None:
             worded("Layout"), [layouts.AUTO, *layouts.LAYOUTS], format_func=_layout, key="reports_layout", width=280
         )
         columns = "" if kind == FOLDER else st.text_input(
-            worded("Columns of a table, where they have other names"), key="reports_columns", width=360,
+            worded(COLUMNS), key="reports_columns", width=360,
             placeholder="topic=id,system=model,text=response",
         )  # fmt: skip
     given = st.file_uploader(
@@ -102,7 +111,7 @@ def _brought_in(
             database(), principal, bringing_in.read(found, asked), found.layout, asked, source=name,
             progress=partial(look.advance, bar, worded("Preparing reports")), folder=found.folder,
         )  # fmt: skip
-        return came_in.lines()
+        return [in_words(line, str(made)) for line in came_in.lines()]
     finally:
         bar.empty()
 
@@ -137,7 +146,9 @@ def in_words(problem: str, made: str) -> str:
     for name, label in GAPS.items():
         option = worded("pass {option}", option=f"--{name.replace('_', '-')}")
         problem = problem.replace(option, worded("tick “{label}”", label=worded(label)))
-    problem = problem.replace(worded("pass --layout with one of"), worded("choose its layout above:"))
+    for command, here in ON_A_PAGE.items():
+        problem = problem.replace(worded(command), worded(here))
+    problem = problem.replace("--map ", worded("“{label}”: ", label=worded(COLUMNS)))
     for folder in (f"{made}/files/", f"{made}/files", f"{made}/"):
         problem = problem.replace(folder, "")
     return problem.lstrip(":： ")  # of the folder itself nothing is left

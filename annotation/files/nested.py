@@ -191,13 +191,12 @@ def _raters_listed(
             continue
         if (judges and _are_short(full)) or (whole and last.rstrip("s").endswith(OBJECTS)):
             of_raters[name] = next((key for one in full if whole for key in one if _is_telling(key, telling)), ANSWER)
-        elif not said.answers and (judges or (whole and not keys & TEXTS)):
+        elif judges or (whole and not keys & TEXTS):
             raise AnnotationError(
                 "bad_file",
                 f"{name!r} holds {', '.join(dict.fromkeys(key for key, _ in members))} beside the list {beside[0]!r}, "
                 "and nothing says whether they are raters and which are their answers: write them as "
-                '"judges": {"NAME": {"verdict": "A"}} where they are judges ("annotators" where they are people), or '
-                f"read the list alone: --map label={beside[0]}.KEY",
+                '"judges": {"NAME": {"verdict": "A"}} where they are judges ("annotators" where they are people)',
             )
     return [_listed(record, of_raters) for record in records] if of_raters else records
 

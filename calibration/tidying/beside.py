@@ -11,10 +11,12 @@ from calibration.table.roles import NAMES, in_english
 from calibration.tidying import raters as names_of
 from calibration.tidying.found import EVERYBODY, NOBODY, kind_of
 from calibration.tidying.mapping import Asked, LabelMap
+from calibration.tidying.value_sets import recognise
 
 ITEMS = ("item_id", "cluster_id", "system_a", "system_b", "criterion", "category", "len_a", "len_b")
 NO_RATER = {one for part, names in NAMES.items() if part != "label" for one in (part.replace("_", ""), *names)}
 SIZES = frozenset(("turbo", "mini", "nano", "flash", "lite", "pro", "max", "instruct", "chat"))  # end a model's name
+LONGEST = 40  # characters of an answer, which is shorter than a text
 SHOWN = 4  # words of a column that are named
 
 
@@ -31,8 +33,8 @@ def raters_beside(table: pd.DataFrame, mapping: LabelMap, asked: Asked) -> Besid
     """Columns that nothing is known of and that answer each item once, in words of the column of answers.
 
     Read are those of --people; without it those that a head gives to one person, where no row is a person's, or to one
-    model. The others are asked about where nobody says who is a person, else told. `table`: text; `mapping`: of its
-    rows.
+    model. The others are asked about where nobody says who is a person, else told; so are answers in other words where
+    the head is a rater's, or another column of the same object is read. `table`: text; `mapping`: of its rows.
     """
     who, label = (mapping.columns.get(part, ()) for part in ("rater_id", "label"))
     if len(who) != 1 or len(label) != 1 or mapping.spread or not mapping.columns.get("item_id"):
@@ -44,6 +46,7 @@ def raters_beside(table: pd.DataFrame, mapping: LabelMap, asked: Asked) -> Besid
     other: list[str] = []
     unsure: list[str] = []
     left: list[str] = []
+    unlike: dict[str, object] = {}  # column -> whether its head says that it is a rater's
     for name in [one for one in map(str, table) if one not in used]:
         given, person, bare = (
             _words(table[name], asked),
@@ -51,9 +54,13 @@ def raters_beside(table: pd.DataFrame, mapping: LabelMap, asked: Asked) -> Besid
             names_of.bare_name(name),
         )
         is_named, is_judge = person in asked.people, names_of.kind_of_name(bare) == "judge"
-        is_like, shared = len(given) > 1 and given <= words, given & words
+        is_model = is_judge and _ends_as_model(bare)
+        is_like = given <= words and (len(given) > 1 or ("." in name and is_model))
+        shared = given & words
         is_other = is_named or is_like or (person and shared)
-        if not given or names_of.called(person or bare, known) or not is_other:
+        if not is_other and not names_of.called(person or bare, known) and _may_answer(given, words, name, is_model):
+            unlike[name] = is_model or (person and is_open)
+        elif not given or names_of.called(person or bare, known) or not is_other:
             left += [name] if given and person and len(given) <= len(words) else []
         elif is_named and not shared:
             other.append(name)
@@ -61,10 +68,14 @@ def raters_beside(table: pd.DataFrame, mapping: LabelMap, asked: Asked) -> Besid
             raters[name] = person
         elif not _is_plain(name) or _differing(table, mapping, name):
             left.append(name)
-        elif is_like and is_judge and _ends_as_model(bare):
+        elif is_like and is_model:
             raters[name] = bare
         else:
             (left if asked.people or is_judge or (people and not person) else unsure).append(name)
+    objects = {one.rpartition(".")[0] for one in (*raters, *unsure)} - {""}
+    for name, is_rater in unlike.items():
+        is_rater = is_rater or name.rpartition(".")[0] in objects
+        (other if is_rater and _is_plain(name) and not _differing(table, mapping, name) else left).append(name)
     problems = [_in_other_words(table, mapping, name, words, asked) for name in other]
     problems += _question(unsure, raters, mapping, people) if unsure else []
     told = (
@@ -120,7 +131,8 @@ def _question(unsure: list[str], raters: Mapping[str, str], mapping: LabelMap, p
 
 
 def _in_other_words(table: pd.DataFrame, mapping: LabelMap, name: str, words: set[str], asked: Asked) -> str:
-    own, label = sorted(_words(table[name], asked)), mapping.columns["label"][0]
+    given, label = _words(table[name], asked), mapping.columns["label"][0]
+    own = sorted(given - words) or sorted(given)
     return (
         f"{name!r} answers in other words ({', '.join(own[:SHOWN])}) than {label!r} "
         f"({', '.join(sorted(words)[:SHOWN])}): "
@@ -131,6 +143,15 @@ def _in_other_words(table: pd.DataFrame, mapping: LabelMap, name: str, words: se
 def _words(cells: "pd.Series[str]", asked: Asked) -> set[str]:
     """The answers of a column, as --map-label calls them."""
     return {asked.words.get(word, word) for word in cells.str.strip().unique()} - {""}
+
+
+def _may_answer(given: set[str], words: set[str], name: str, is_model: bool) -> bool:
+    """Whether a column under a dotted head holds answers in other words: verdicts as the others', or a model's few."""
+    if "." not in name or any(len(word) > LONGEST for word in given):
+        return False
+    return (is_model and 1 < len(given) <= len(words) + 2) or all(
+        recognise(one, "", True).answers.read_as in ("verdicts", "sides") for one in (given, words)
+    )
 
 
 def _people_in(table: pd.DataFrame, mapping: LabelMap) -> list[str]:

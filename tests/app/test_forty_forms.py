@@ -337,8 +337,41 @@ def test_each_judge_of_an_object_beside_a_list_of_people_is_a_rater(
         if not plain or name == "judges":
             with pytest.raises(AnnotationError, match=rf"'{name}' holds gpt-4o, gpt-4\.1"):
                 labels_of(written(tmp_path / "b.jsonl", lines(of)))
+            named = [f"label=human_annotations.{key},rater_id=human_annotations.rater"]
+            with pytest.raises(AnnotationError, match=f"'{name}' holds gpt-4o"):
+                labels_of(tmp_path / "b.jsonl", options_of(columns=named, words=[], people=["all"], read=[]))
     silent = [{**row, "judges": row["judges"] | {"gpt-4.1": None}} if row["id"] == "q1" else row for row in records]
     assert labels_of(written(tmp_path / "c.jsonl", lines(silent)))[0]["label"].equals(labels["label"]), "null too"
+
+
+@pytest.mark.parametrize("open_judge", ["open", "llama-judge"])
+@pytest.mark.parametrize("words", [{"A": "Model A", "B": "Model B", "t": "Tie"}, VERDICT | {"t": "both bad"}, VERDICT])
+def test_no_answers_of_an_object_beside_a_list_of_people_are_lost(
+    tmp_path: Path, open_judge: str, words: Mapping[str, str]
+) -> None:
+    records = [
+        {"id": question, "meta": {"topic": "AB"[place % 2] + "-side", "lang": "en"}, "responses": {"gpt-4": "text " * 9},
+         "human_annotations": [{"rater": who, "verdict": VERDICT[one]} for who, one in zip(PEOPLE, given, strict=False)],
+         "evals": {JUDGE: "A", open_judge: words[given[2]]}}
+        for place, (question, given) in enumerate(ANSWERS.items())
+    ]  # fmt: skip
+    path, people = written(tmp_path / "a.jsonl", lines(records)), ",".join(PEOPLE)
+    said = options_of(columns=[], words=[], people=[people], read=[])
+    if words != VERDICT:
+        other = ", ".join(sorted({*words.values()} - {*VERDICT.values()}))
+        with pytest.raises(AnnotationError, match=rf"'evals.{open_judge}' answers in other words \({other}\)"):
+            labels_of(path, said)
+        same = ",".join(f"{word}={VERDICT[one]}" for one, word in words.items() if word != VERDICT[one])
+        said = options_of(columns=[], words=[same], people=[people], read=[])
+    labels, told = labels_of(path, said)
+    judges = {f"evals.{JUDGE}"} | ({f"evals.{open_judge}"} if "judge" in open_judge else set())
+    assert {*labels["rater_id"]} == {*PEOPLE, *judges}
+    assert "judge" in open_judge or NOT_READ.format("evals.open") in str(told), "one whose name says nothing is told"
+    experts = [{**row, "judges": [{"model": JUDGE, "verdict": "AB"[place % 2]}], "human_annotations": None, "evals": None,
+                "experts": {"ada": "BA"[place % 2], "ben": ["Model A", "Model B"][place % 2]}}
+               for place, row in enumerate(records)]  # fmt: skip
+    with pytest.raises(AnnotationError, match=r"'experts.ben' answers in other words \(Model A, Model B\)"):
+        labels_of(written(tmp_path / "b.jsonl", lines(experts)))
 
 
 def test_people_beside_a_row_for_each_judge_answer_each_item_once(tmp_path: Path) -> None:

@@ -190,6 +190,7 @@ def _undeclared(template: str) -> set[str]:
 
 def _parsed(template: str, source: str) -> nodes.Template:
     try:
+        _undeclared(template)  # a filter that there is not is found by none but the compiler
         return _syntax(template)
     except TemplateSyntaxError as error:
         raise _bad(f"{source}, line {error.lineno}", error.message or "not a Jinja template") from None

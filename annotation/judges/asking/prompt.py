@@ -5,10 +5,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from inspect import isroutine
 from pathlib import Path
 from typing import Any
 
-from jinja2 import StrictUndefined, Template
+from jinja2 import StrictUndefined, Template, UndefinedError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from annotation.errors import AnnotationError
@@ -354,10 +355,18 @@ def environment() -> ImmutableSandboxedEnvironment:
     # no autoescape: reports must reach the provider unchanged
     # a template is stored with its judge, and a stored one may come from a backup that somebody else made
     made = ImmutableSandboxedEnvironment(
-        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False, finalize=_value
     )
     made.filters["in_words"] = scale_in_words
+    del made.filters["random"], made.globals["lipsum"]  # the same prompt for the same item, whenever it is built
     return made
+
+
+def _value(found: Any) -> Any:
+    """What an expression prints. Raises UndefinedError for a method, as `title` of a text is one."""
+    if isroutine(found):
+        raise UndefinedError(f"{found.__name__!r} names no value there")
+    return found
 
 
 def _block(template: Template, name: str, values: Mapping[str, Any]) -> str:

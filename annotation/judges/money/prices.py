@@ -131,10 +131,11 @@ def estimate(calls: Iterable[CallSize], price: Price | None, max_output_tokens: 
         asked_again = worst_cost(size.utf8_bytes + 4 * max_output_tokens, max_output_tokens, price)
         worst += worst_cost(size.utf8_bytes, max_output_tokens, price) + asked_again
         batch_worst += worst_cost(size.utf8_bytes, max_output_tokens, in_batch) + asked_again
-    low = cost(Usage(tokens_in, 0, low_out), price)
-    likely = cost(Usage(tokens_in, 0, likely_out), price)
+    other_calls = 0.0 if price is None else (count - 1) * (price.call or 0.0)  # `cost` is of one
+    low, likely = (cost(Usage(tokens_in, 0, out), price) for out in (low_out, likely_out))
     return Estimate(
-        count, tokens_in, likely_out, low, likely, None if price is None else worst,
+        count, tokens_in, likely_out, None if low is None else low + other_calls,
+        None if likely is None else likely + other_calls, None if price is None else worst,
         cost(Usage(tokens_in, 0, likely_out), in_batch), None if in_batch is None else batch_worst,
     )  # fmt: skip
 

@@ -79,6 +79,9 @@ def test_an_estimate_by_hand() -> None:
     first = (1_334 * 0.15 + 1_000 * 0.60) / 1e6
     again = (2_667 * 0.15 + 1_000 * 0.60) / 1e6
     assert made.worst == pytest.approx(2 * (first + again))
+    by_call = estimate([CallSize(4_000, 4_000, 3)] * 36, Price(input=0, output=0, call=0.5), 1_000)
+    assert (by_call.low, by_call.likely, by_call.worst) == (18, 18, 36)
+    assert estimate([], Price(input=0, output=0, call=0.5), 1_000).likely == 0
     blank = estimate([CallSize(4_000, 4_000, 3)], None, 1_000)
     assert (blank.low, blank.likely, blank.worst, blank.tokens_in) == (None, None, None, 1_000)
 

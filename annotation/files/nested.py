@@ -176,29 +176,39 @@ def _raters_listed(
             held.setdefault(name, []).append(value)
     of_raters: dict[str, str] = {}
     for name, objects in held.items():
-        members = [pair for one in objects for pair in one.items()]
-        full = [one for _, one in members if one not in BLANK]
-        keys = {key for one in full if isinstance(one, Mapping) for key in one}
-        last = "".join(filter(str.isalnum, name.rpartition(".")[2])).lower()
-        judges = last.endswith("judges")
-        whole = bool(full) and all(
-            isinstance(one, Mapping) and any(_is_telling(key, telling) for key in one) for one in full
-        )
-        own = any(
-            _is_telling(key, telling) or key.lower() in chain(*RATERS) or _is_records(one) for key, one in members
-        )
-        if not beside or own or any(one.startswith(f"{name}.") for one in said.named):
-            continue
-        if (judges and _are_short(full)) or (whole and last.rstrip("s").endswith(OBJECTS)):
-            of_raters[name] = next((key for one in full if whole for key in one if _is_telling(key, telling)), ANSWER)
-        elif judges or (whole and not keys & TEXTS):
-            raise AnnotationError(
-                "bad_file",
-                f"{name!r} holds {', '.join(dict.fromkeys(key for key, _ in members))} beside the list {beside[0]!r}, "
-                "and nothing says whether they are raters and which are their answers: write them as "
-                '"judges": {"NAME": {"verdict": "A"}} where they are judges ("annotators" where they are people)',
-            )
+        if beside and not any(one.startswith(f"{name}.") for one in said.named):
+            members = [pair for one in objects for pair in one.items()]
+            if (key := _answer_of_raters(name, members, telling, beside[0])) is not None:
+                of_raters[name] = key
     return [_listed(record, of_raters) for record in records] if of_raters else records
+
+
+def _answer_of_raters(
+    name: str, members: Sequence[tuple[str, Any]], telling: Collection[str], beside: str
+) -> str | None:
+    """The key of an answer where the members of the object `name` are raters, as its own name says; None where not.
+
+    Raises AnnotationError where they may be raters and its name says nothing. `beside`: the list of answers.
+    """
+    if any(_is_telling(key, telling) or key.lower() in chain(*RATERS) or _is_records(one) for key, one in members):
+        return None  # one rater's own record
+    full = [one for _, one in members if one not in BLANK]
+    answers = [next((key for key in one if _is_telling(key, telling)), None) for one in full if isinstance(one, dict)]
+    whole = bool(full) and len(answers) == len(full) and None not in answers
+    last = "".join(filter(str.isalnum, name.rpartition(".")[2])).lower()
+    judges = last.endswith("judges")
+    if judges and _are_short(full):
+        return ANSWER
+    if whole and last.rstrip("s").endswith(OBJECTS):
+        return answers[0]
+    if judges or (whole and not TEXTS & {key for one in full for key in one}):
+        raise AnnotationError(
+            "bad_file",
+            f"{name!r} holds {', '.join(dict.fromkeys(key for key, _ in members))} beside the list {beside!r}, and "
+            "nothing says whether they are raters and which are their answers: write them as "
+            '"judges": {"NAME": {"verdict": "A"}} where they are judges ("annotators" where they are people)',
+        )
+    return None
 
 
 def _objects(record: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -17,6 +17,7 @@ from annotation.judges.planning import requests
 from annotation.judges.planning.requests import next_request, request_run
 from annotation.judges.running.progress import JudgeSummary
 from annotation.judges.running.run import run_judges
+from annotation.people.principals import local_admin
 from app.command_line import main
 from app.commands.judges import workers
 from app.settings import database, settings
@@ -230,7 +231,6 @@ def test_a_judge_that_always_says_first_is_named_in_words_and_its_panel_is_a_rat
     judging.judges(panel, "openai/fake-first-1.0")
     judging("judge", "run", "small")
     with transaction(judging.engine) as session:
-        from annotation.people.principals import local_admin
         from annotation.work.open_and_close import move_study
         from db.tables import Study
 
@@ -283,12 +283,25 @@ def test_a_waiting_worker_carries_out_what_the_app_asks_for(judging: Judging, mo
         with transaction(judging.engine) as session:
             request_run(session, eva, ["mini"])
         judging("judge", "resume", "small", "--wait", exit_code=130)
+        (judging.folder / "judges.toml").unlink()
+        described = f'[[judge]]\nmax_cost = 1.0\nmodel = "openai/fake-acc-0.85"\n{PRICE}\n'
+        both = [(f'name = "of_app"\napi_base = "{judging.base}"'), 'name = "elsewhere"\napi_base = "http://a.test"']
+        with transaction(judging.engine) as session:
+            owner = local_admin(session.get_one(tables.Study, judging.study))
+            requests.keep_judges(session, owner, "\n".join(f"{described}{one}\n" for one in both))
+            for name in ("elsewhere", "of_app"):
+                request_run(session, eva, [name])
+        worker = "judge", "resume", "small", "--wait", "--from-app", f"--api-base={judging.base}"
+        said = judging(*worker, "--limit", "5", exit_code=130)
     finally:
         signal.signal(signal.SIGTERM, usual)
     assert done(judging.engine)
-    assert [*not_run(judging)] == ["keyless"], "the other was asked for again, and had its key"
-    (standing,) = json.loads(judging("judge", "status", "small", "--json"))
-    assert (standing["judge"], standing["done"]) == ("mini", 12), "nothing is planned of who has no key"
+    assert f"Judges in the app, while this worker is up; after that: calipers {' '.join(worker)}\n" in said
+    assert [*not_run(judging)] == ["keyless", "elsewhere"], "mini was asked for again, and had its key"
+    assert "with --api-base=http://a.test" in not_run(judging)["elsewhere"], "it alone is left"
+    standings = json.loads(judging("judge", "status", "small", "--json"))
+    made = {standing["judge"]: standing["done"] for standing in standings}
+    assert made == {"mini": 12, "of_app": 5}, "nothing is planned of who has no key or address"
 
 
 def not_run(judging: Judging) -> dict[str, str]:

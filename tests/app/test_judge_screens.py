@@ -176,7 +176,7 @@ def test_a_run_is_asked_for_only_after_its_cost_was_shown_and_no_model_library_i
     assert "asked for and not finished: mini" in shown(screen)
     assert "calipers judge resume disputed --judges judges.toml --wait" in shown(screen)
     assert [button.label for button in screen.button] == ["Pause mini"], "once is enough"
-    with transaction(engine_here) as session:  # a worker leaves a judge of an address that it was not given
+    with transaction(engine_here) as session:  # a worker is told its address
         keep_judges(session, local_admin(session.get_one(Study, study)), ELSEWHERE)
     assert f"resume disputed --from-app --wait --api-base={AT}</code>" in shown(drawn(screen.run()))
     taken = next_request(engine_here, study, ["mini"])

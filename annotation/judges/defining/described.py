@@ -3,7 +3,7 @@ machine of a worker, which holds keys that are not the admin's.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from annotation.errors import AnnotationError
@@ -28,10 +28,9 @@ PROVIDERS = (
 SERVERS = ("openai", "hosted_vllm")  # what is spoken at an api_base
 
 
-def parse_described(text: str, protocol: Protocol, bases: Collection[str] | None = None) -> tuple[JudgeDefinition, ...]:
+def parse_described(text: str, protocol: Protocol, at_worker: bool = False) -> tuple[JudgeDefinition, ...]:
     """The judges in `text`. Raises AnnotationError `bad_judges` naming judge, key and remedy.
 
-    `bases`: the addresses that a worker's owner lets them ask beside their providers'; None where no worker reads them.
     A worker gets no price of a provider's model: it pays what litellm's map says, so the budget is counted by that.
     """
     try:
@@ -40,7 +39,7 @@ def parse_described(text: str, protocol: Protocol, bases: Collection[str] | None
         raise AnnotationError(
             "bad_judges", "{source}: not TOML: {error}; correct that place", source=SOURCE, error=error
         ) from None
-    for problem in _problems(raw, bases):
+    for problem in _problems(raw):
         raise AnnotationError("bad_judges", "{source}: {problem}", source=SOURCE, problem=problem)
     found = parse_judges(text, protocol, SOURCE)
     if open_ended := next((judge.name for judge in found if judge.max_cost is None), None):
@@ -51,8 +50,15 @@ def parse_described(text: str, protocol: Protocol, bases: Collection[str] | None
     for problem in (problem for judge in found for problem in _ways_out(judge)):
         raise AnnotationError("bad_judges", "{source}: {problem}", source=SOURCE, problem=problem)
     return tuple(
-        judge if bases is None or judge.api_base else judge.model_copy(update={"price": None}) for judge in found
+        judge.model_copy(update={"price": None}) if at_worker and not judge.api_base else judge for judge in found
     )
+
+
+def without_address(judges: Iterable[JudgeDefinition], bases: Collection[str]) -> dict[str, str]:
+    """Name -> why a worker asks it not: its `api_base` is none of those that the worker's owner lets them ask."""
+    barred = ((judge.name, judge.api_base) for judge in judges if judge.api_base not in (None, *bases))
+    told = "judge {name!r}: this worker was not given its address; whoever runs it allows that with --api-base={base}"
+    return {name: told.format(name=name, base=base) for name, base in barred}
 
 
 def key_root(provider: str) -> str:
@@ -75,7 +81,7 @@ def _ways_out(judge: JudgeDefinition) -> Iterator[str]:
         yield f"{place}: {key} is not sent to {provider}; api_key_env begins with {key_root(provider)} there"
 
 
-def _problems(raw: Mapping[str, Any], bases: Collection[str] | None) -> Iterator[str]:
+def _problems(raw: Mapping[str, Any]) -> Iterator[str]:
     yield from (
         f"{key}: only [defaults] and [[judge]] are described here" for key in raw if key not in ("defaults", "judge")
     )
@@ -91,5 +97,3 @@ def _problems(raw: Mapping[str, Any], bases: Collection[str] | None) -> Iterator
         yield from (f"{place}: params.{name} is not sent from here; use {', '.join(PARAMS)}" for name in strange)
         if not KEY_NAME.fullmatch(str(table.get("api_key_env", "AN_API_KEY"))):
             yield f"{place}: api_key_env is the name of a variable that ends in _API_KEY, such as OPENAI_API_KEY"
-        if bases is not None and table.get("api_base") not in (None, *bases):
-            yield f"{place}: this worker asks no such api_base; its owner allows one with --api-base"

@@ -103,11 +103,11 @@ def kept_text(session: orm.Session, study: tables.Study) -> str:
 
 
 def described_judges(
-    session: orm.Session, study: tables.Study, bases: Collection[str] | None = None
+    session: orm.Session, study: tables.Study, at_worker: bool = False
 ) -> dict[str, JudgeDefinition]:
-    """Name -> judge as it is described in the app; none where the protocol or a worker's `bases` refuse them by now."""
+    """Name -> judge as it is described in the app; none where the protocol refuses them by now, as their page says."""
     try:
-        found = parse_described(kept_text(session, study), protocol_of(study), bases)
+        found = parse_described(kept_text(session, study), protocol_of(study), at_worker)
     except AnnotationError:
         return {}
     return {judge.name: judge for judge in found}

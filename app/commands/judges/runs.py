@@ -189,11 +189,13 @@ def resume(
 
     def described() -> dict[str, JudgeDefinition]:
         with connect.reading(engine) as session:
-            return described_judges(session, session.get_one(tables.Study, study_id), api_base) if from_app else {}
+            return described_judges(session, session.get_one(tables.Study, study_id), True) if from_app else {}
 
-    again = _resume(study, judges, batch)
     if wait:
-        _carry_out_requests(engine, study_id, definitions, limit, as_json, f"{again} --wait", described)
+        options = ["--wait", *["--from-app"] * from_app, *(f"--api-base={base}" for base in api_base)]
+        anew = " ".join([_resume(study, judges if judges.exists() else None, batch), *options])
+        again = f"Judges in the app, while this worker is up; after that: {anew}"
+        _carry_out_requests(engine, study_id, definitions, limit, as_json, again, described, api_base)
     able = with_keys(definitions)  # before a pause ends that this machine cannot use
     if keep_paused:
         stop_with_parent()
@@ -201,35 +203,39 @@ def resume(
         with connect.transaction(engine) as session:
             row = session.get_one(tables.Study, study_id)
             go_on(session, opening.local_admin(row), [definition.name for definition in able])
-    _work(engine, study_id, able, limit, as_json, again)
+    _work(engine, study_id, able, limit, as_json, _resume(study, judges, batch))
     if len(able) < len(definitions):
         raise typer.Exit(1)
 
 
 def _carry_out_requests(
     engine: Any, study_id: int, definitions: Sequence[JudgeDefinition], limit: int | None, as_json: bool, again: str,
-    described: Callable[[], dict[str, JudgeDefinition]],
+    described: Callable[[], dict[str, JudgeDefinition]], bases: Sequence[str],
 ) -> None:  # fmt: skip
     """Plan each request, work on it, and mark it done however that ended; until interrupted.
 
-    `described`: the judges of the app as they are at that moment; those of the file go before.
+    `described`: the judges of the app as they are at that moment, which ask no other address than `bases`; those of
+    the file go before.
     """
+    from annotation.judges.defining.described import without_address
     from annotation.judges.planning.plan import plan_judges
     from annotation.judges.planning.requests import end_request, next_request, planned_judges
 
     def work(chosen: Sequence[JudgeDefinition], request: int | None = None) -> dict[str, str]:
+        of_app = (definition for definition in chosen if definition.name not in own)
+        refused = without_keys(chosen) | without_address(of_app, bases)
         try:
-            able = with_keys(chosen)  # before calls are planned that nobody could make
+            able = with_keys(chosen, refused)  # before calls are planned that nobody could make
             if request is not None:
                 plan_judges(engine, study_id, able)
             _work(engine, study_id, able, limit, as_json, again)
         except AnnotationError as error:  # of these judges: the worker stays up for others
             typer.echo(error.text if request is None else f"request {request}: {error.text}", err=True)
-            return {definition.name: error.text for definition in chosen} | without_keys(chosen)
+            return {definition.name: error.text for definition in chosen} | refused
         except typer.Exit as ended:
             if ended.exit_code == 130:
                 raise
-        return without_keys(chosen)
+        return refused
 
     own = {definition.name: definition for definition in definitions}
     if planned := planned_judges(engine, study_id, tuple((described() | own).values())):
@@ -326,8 +332,8 @@ def retry(
         raise typer.Exit(1)
 
 
-def _resume(study: str, judges: Path, batch: bool = False) -> str:
-    return f"calipers judge resume {study} --judges {judges}{' --batch' if batch else ''}"
+def _resume(study: str, judges: Path | None, batch: bool = False) -> str:
+    return f"calipers judge resume {study}{f' --judges {judges}' if judges else ''}{' --batch' if batch else ''}"
 
 
 def _work(

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -292,9 +292,14 @@ def chosen_judges(
     return engine, study_id, tuple(d.model_copy(update=changed) for d in chosen)
 
 
-def with_keys(definitions: Sequence[JudgeDefinition]) -> list[JudgeDefinition]:
-    """The judges that can be asked from here; of others it is said why not. Raises AnnotationError where none can."""
-    refused = without_keys(definitions)
+def with_keys(
+    definitions: Sequence[JudgeDefinition], barred: Mapping[str, str] | None = None
+) -> list[JudgeDefinition]:
+    """The judges that can be asked from here; of others it is said why not. Raises AnnotationError where none can.
+
+    `barred`: name -> why not, where that is known beforehand.
+    """
+    refused = without_keys(definitions) if barred is None else barred
     if refused and len(refused) == len(definitions):
         raise AnnotationError("no_key", next(iter(refused.values())))
     for why in refused.values():

@@ -7,7 +7,7 @@ from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
 from annotation.judges.asking import client
-from annotation.judges.defining.described import parse_described
+from annotation.judges.defining.described import parse_described, without_address
 from annotation.judges.money.prices import snapshot
 from annotation.judges.planning.requests import can_be_asked, described_judges, forecast, keep_judges
 from annotation.people.principals import local_admin
@@ -29,7 +29,6 @@ BASE = "http://127.0.0.1:9/v1"
         ('system = "/etc/passwd"', "system is no setting of a model"),
         ('prompt = "/etc/passwd"', "a prompt of one's own is a file"),
         ('folder = "/"', "folder is no setting of a model"),
-        ('api_base = "https://evil.example/v1"', "this worker asks no such api_base"),
         ('api_key_env = "CALIPERS_ADMIN_TOKEN"', "ends in _API_KEY"),
         ('params = {vertex_credentials = "/etc/passwd"}', "params.vertex_credentials is not sent from here"),
         ('params = {extra_headers = {X = "1"}}', "params.extra_headers is not sent from here"),
@@ -39,7 +38,7 @@ BASE = "http://127.0.0.1:9/v1"
 def test_what_reaches_into_a_workers_machine_is_refused_by_its_key(line: str, says: str, place: str) -> None:
     text = MODEL + line if place == "judge" else f"[defaults]\n{line}\n{MODEL}"
     with pytest.raises(AnnotationError, match=says):
-        parse_described(text, parse_protocol(judged_study.protocol_text()), (BASE,))
+        parse_described(text, parse_protocol(judged_study.protocol_text()))
 
 
 @pytest.mark.parametrize(
@@ -58,18 +57,18 @@ def test_what_reaches_into_a_workers_machine_is_refused_by_its_key(line: str, sa
 def test_no_prompt_and_no_key_goes_to_whom_it_is_not_for(model: str, more: str, says: str) -> None:
     text = f"{MODEL.replace('openai/gpt-4o-mini', model)}{more}\n"
     with pytest.raises(AnnotationError, match=says):
-        parse_described(text, parse_protocol(judged_study.protocol_text()), (BASE,))
+        parse_described(text, parse_protocol(judged_study.protocol_text()))
 
 
 def test_a_worker_counts_a_providers_price_and_not_the_one_described() -> None:
     free = MODEL.replace("0.15", "0.0").replace("0.6", "0.0") + 'api_key_env = "OPENAI_API_KEY"\n'
     protocol = parse_protocol(judged_study.protocol_text())
-    (judge,) = parse_described(free, protocol, ())
+    (judge,) = parse_described(free, protocol, at_worker=True)
     facts = client.describe(judge)
     priced = snapshot(judge, facts.price, facts.price_source).price
     assert priced is not None
     assert (priced.input, priced.output) == (0.15, 0.6)
-    (unknown,) = parse_described(free.replace("gpt-4o-mini", "of-no-map"), protocol, ())
+    (unknown,) = parse_described(free.replace("gpt-4o-mini", "of-no-map"), protocol, at_worker=True)
     with pytest.raises(AnnotationError, match="no known price"):
         snapshot(unknown, client.describe(unknown).price, "map")
 
@@ -78,13 +77,15 @@ def test_a_budget_is_asked_for_and_a_workers_owner_allows_an_address() -> None:
     protocol = parse_protocol(judged_study.protocol_text())
     with pytest.raises(AnnotationError, match="say its budget"):
         parse_described(MODEL.replace("max_cost = 2.0\n", ""), protocol)
-    (judge,) = parse_described(f'{MODEL}api_base = "{BASE}"\n', protocol, (BASE,))
-    assert (judge.api_base, judge.max_cost) == (BASE, 2.0)
+    defaults = f'[defaults]\napi_base = "{BASE}"\n{MODEL}'
+    for text in (f'{MODEL}api_base = "{BASE}"\n', defaults):
+        (judge,) = parse_described(text, protocol, at_worker=True)
+        assert (judge.api_base, judge.max_cost, judge.price is None) == (BASE, 2.0, False)
+        assert without_address([judge], [BASE]) == {}
+        assert f"allows that with --api-base={BASE}" in without_address([judge], ["http://127.0.0.1"])["mini"]
 
 
-def test_a_judge_that_is_kept_can_be_asked_for_with_its_price_and_is_gone_from_a_worker_that_may_not(
-    engine: Engine,
-) -> None:
+def test_a_judge_that_is_kept_can_be_asked_for_with_its_price(engine: Engine) -> None:
     study_id = judged_study.make_study(engine, 2)
     with transaction(engine) as session:
         admin = local_admin(session.get_one(Study, study_id))
@@ -95,8 +96,7 @@ def test_a_judge_that_is_kept_can_be_asked_for_with_its_price_and_is_gone_from_a
     with reading(engine) as session:
         study = session.get_one(Study, study_id)
         assert can_be_asked(session, admin) == ("mini",)
-        assert list(described_judges(session, study, [BASE])) == ["mini"]
-        assert described_judges(session, study, []) == {}
+        assert list(described_judges(session, study)) == ["mini"]
     expected = forecast(engine, admin, "mini")
     assert (expected.spent, expected.max_cost, expected.waiting) == (0.0, 2.0, 0)
     assert expected.new > 0

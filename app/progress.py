@@ -141,7 +141,12 @@ def study_progress(session: orm.Session, principal: Principal) -> StudyProgress:
 
 
 def _short(session: orm.Session, study: Study, by_item: Sequence[Part], people: int) -> str:
-    """`3 annotators an item, 2 invited`, or the topic with too many open slots where nobody is to see one twice."""
+    """`3 annotators an item, 2 invited`, or the topic with too many open slots where nobody is to see one twice.
+
+    Empty where no work is given out any more.
+    """
+    if study.status in ("closed", "locked"):
+        return ""
     asked, name = max((part.slots for part in by_item), default=0), quote(study.name)
     if people < asked:
         return worded(

@@ -11,7 +11,7 @@ from annotation.importing.reports.import_report import no_prompt
 from annotation.people.principals import Principal, study_for
 from annotation.studies import has_labels, protocol_of
 from db.people_tables import Enrollment
-from db.tables import SLOT_SOURCES, Assignment, Criterion, Item, Report, Study, Topic
+from db.tables import LIVE, SLOT_SOURCES, Assignment, Criterion, Item, Report, Study, Topic
 from plain.wording import several, worded, worded_of
 
 State = Literal["done", "next", "later"]
@@ -80,7 +80,10 @@ def set_up_of(session: orm.Session, principal: Principal) -> SetUp:
     protocol, of_it = protocol_of(study), Report.study_id == study.id
     shown = of_it, Report.status != "excluded"
     items = Item.study_id == study.id, Item.purpose == "label", Item.excluded_at.is_(None)
-    slots = Assignment.study_id == study.id, Assignment.source.in_(SLOT_SOURCES), Assignment.purpose == "label"
+    slots = (
+        Assignment.study_id == study.id, Assignment.source.in_(SLOT_SOURCES), Assignment.purpose == "label",
+        Assignment.status.in_(LIVE),  # what was given back has an open slot beside it
+    )  # fmt: skip
     asked = Criterion.study_id == study.id, Criterion.retired_at.is_(None)
     people = Enrollment.study_id == study.id, Enrollment.role == "annotator", Enrollment.status != "withdrawn"
 

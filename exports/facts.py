@@ -73,6 +73,7 @@ class StudyFacts:
     per_topic_max: int | None = None
     overlap_min: int | None = None  # people that handed in an item, over items that anybody did
     overlap_max: int | None = None
+    overlap_planned: int | None = None  # the most slots of an item, taken or not
     orders: Mapping[str, int] = field(default_factory=dict)  # people's: A on the left, B on the left, unknown
     # blinding
     citations_stripped: bool | None = None

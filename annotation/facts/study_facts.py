@@ -22,8 +22,10 @@ from annotation.studies import audit, protocol_of
 from db.people_tables import Rater
 from db.tables import (
     HANDED_IN,
+    LIVE,
     REPORT_A,
     REPORT_B,
+    SLOT_SOURCES,
     SYSTEM_A,
     SYSTEM_B,
     Assignment,
@@ -155,6 +157,14 @@ def _design(session: orm.Session, study: Study) -> dict[str, Any]:
         .group_by(Assignment.item_id)
         .subquery()
     )
+    slots = (
+        select(func.count().label("n"))
+        .select_from(Assignment)
+        .join(Item, Item.id == Assignment.item_id)
+        .where(Assignment.source.in_(SLOT_SOURCES), Assignment.purpose == "label", Assignment.status.in_(LIVE), *items)
+        .group_by(Assignment.item_id)
+        .subquery()
+    )
     overlap = session.execute(select(func.min(people.c.n), func.max(people.c.n))).one()
     plan = session.scalar(select(Event.data).where(*_acts(study, "pairs")).order_by(Event.id.desc()).limit(1)) or {}
     found = {
@@ -163,6 +173,7 @@ def _design(session: orm.Session, study: Study) -> dict[str, Any]:
         "per_topic_max": most,
         "overlap_min": overlap[0],
         "overlap_max": overlap[1],
+        "overlap_planned": session.scalar(select(func.max(slots.c.n))),
         "orders": _orders(session, study),
     }
     pairs = session.scalar(select(func.count()).where(*items, Item.kind == "pair")) or 0

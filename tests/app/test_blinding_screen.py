@@ -12,6 +12,8 @@ from streamlit.testing.v1 import AppTest
 from annotation.facts.study_facts import keep_audit
 from annotation.people.principals import Principal, local_admin
 from annotation.shown_texts.auditing import audit_study
+from app.results.kept import Kept
+from app.screens import waiting
 from app.settings import database, settings
 from db.connect import reading, transaction
 from db.tables import Report, Study
@@ -58,9 +60,13 @@ def the(engine: Engine, report_id: int) -> Report:
         return session.get_one(Report, report_id)
 
 
-def test_a_flag_is_kept_or_masked_by_a_button(page: tuple[AppTest, Engine, int]) -> None:
+def test_a_flag_is_kept_or_masked_by_a_button(
+    page: tuple[AppTest, Engine, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     screen, engine, report_id = page
     assert not screen.exception
+    with reading(engine) as session:
+        before = audit_study(session, local_admin(session.get_one(Study, session.get_one(Report, report_id).study_id)))
     words = "".join(html_of(screen))
     # nobody waits for the audit
     assert words.index("2 passages wait for a decision") < words.index("Reading every report")
@@ -75,6 +81,12 @@ def test_a_flag_is_kept_or_masked_by_a_button(page: tuple[AppTest, Engine, int])
     assert not [button for button in screen.button if button.label in ("Mask", "Keep")]
     screen.selectbox[0].select(report_id).run()
     assert "Changed by hand: mask system<" in "".join(html_of(screen))
+    for is_current in (True, False):  # a large study's page shows what was found before until it is made anew
+        found = Kept(before, is_current, (0,), None, not is_current)
+        monkeypatch.setattr(waiting, "computed", lambda *_, found=found, **__: found)
+        words = "".join(html_of(screen.run()))
+        assert ("Not blind yet" in words) is is_current
+        assert "By system" in words
 
 
 def test_the_plain_text_stands_beside_the_original_with_what_was_made_alike(

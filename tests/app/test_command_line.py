@@ -58,6 +58,8 @@ def test_a_study_from_init_to_labels(shell: Shell) -> None:
     assert (ada["name"], ada["pseudonym"], ada["role"], ada["links"]) == ("Ada", "annotator-01", "annotator", 1)
     assert json.loads(shell("status", "s", "--json"))["slots"] == 18
     assert "2 annotators an item, 1 invited: 1 more must come before every item can be done" in shell("status", "s")
+    assert "more must come" not in shell("close") + shell("status", "s"), "nobody can do an item now"
+    shell("open")
     shell("invite", "s", "Ben")
     assert "more must come" not in shell("status", "s")
     assert "nobody has handed in work" in shell("calibrate", "s", exit_code=1)

@@ -22,6 +22,7 @@ from annotation.people.sign_ins import sign_in
 from annotation.planning.draws import kept_draws
 from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study
+from annotation.work.claiming import take
 from annotation.work.open_and_close import move_study
 from app.screens.study.bringing_in import COLUMNS, in_words
 from app.setting_up import SetUp, sentence, set_up_of, steps
@@ -266,7 +267,11 @@ def test_the_owner_opens_on_the_steps_until_the_study_is_open(engine_here: Engin
     assert "5 of 6 steps to an open study are done; next: open the study." in first
     assert "calipers open &#x27;mine &lt;b&gt;&#x27;" in first  # folded, for whoever scripts it
     with transaction(engine_here) as session:
-        move_study(session, session.get_one(Study, study_id), "open")
+        study = session.get_one(Study, study_id)
+        move_study(session, study, "open")
+        take(session, a_person(session, study_id, "Ben"))
+        move_study(session, study, "closed")  # what was taken goes back, and its slot is open again
+        assert set_up_of(session, local_admin(study)).slots == 9
     assert "steps to an open study" not in "".join(html_of(drawn(screen.run())))
 
 

@@ -117,6 +117,7 @@ def test_a_bare_table_is_told_of_by_what_it_shows_alone() -> None:
         ({"pairs_with_reference": 0, "design": "file"}, "became items (a list of pairs written by hand)."),
         ({"pairs_with_reference": 0, "design": "of 2027"}, "became items (design of 2027)."),
         ({"roster": True}, "1 to 3 annotators per item; a seeded roster had said beforehand who labels which item."),
+        ({"overlap_max": 1, "overlap_planned": 2}, "with 1 annotator per item (2 were planned)."),
         ({"pairs_with_reference": 0, "pairs_possible": 30}, "All possible pairs of reports on a topic became items."),
         ({"words_min": 13_762}, "60 reports (13,762 words) by 4 systems"),
         ({"reference_systems": 0}, "by 4 systems on 30 topics"),

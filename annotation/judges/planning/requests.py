@@ -102,9 +102,7 @@ def kept_text(session: orm.Session, study: tables.Study) -> str:
     return str(found["text"]) if found else ""
 
 
-def described_judges(
-    session: orm.Session, study: tables.Study, at_worker: bool = False
-) -> dict[str, JudgeDefinition]:
+def described_judges(session: orm.Session, study: tables.Study, at_worker: bool = False) -> dict[str, JudgeDefinition]:
     """Name -> judge as it is described in the app; none where the protocol refuses them by now, as their page says."""
     try:
         found = parse_described(kept_text(session, study), protocol_of(study), at_worker)

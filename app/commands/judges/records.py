@@ -193,7 +193,7 @@ def _print_standings(standings: Sequence[JudgeStanding]) -> None:
 
 
 def _remarks(standing: JudgeStanding) -> list[str]:
-    said = [f"{standing.in_flight:,} calls in flight"] if standing.in_flight else []
+    said = [f"{standing.in_flight:,} calls in flight or next"] if standing.in_flight else []
     said += [remark(batch) for batch in standing.batches]
     if failures := [f"{standing.labels[status]:,} {status}" for status in STATUSES[1:] if standing.labels.get(status)]:
         said.append(f"not usable: {', '.join(failures)}; ask again with: calipers judge retry")

@@ -292,9 +292,7 @@ def chosen_judges(
     return engine, study_id, tuple(d.model_copy(update=changed) for d in chosen)
 
 
-def with_keys(
-    definitions: Sequence[JudgeDefinition], barred: Mapping[str, str] | None = None
-) -> list[JudgeDefinition]:
+def with_keys(definitions: Sequence[JudgeDefinition], barred: Mapping[str, str] | None = None) -> list[JudgeDefinition]:
     """The judges that can be asked from here; of others it is said why not. Raises AnnotationError where none can.
 
     `barred`: name -> why not, where that is known beforehand.

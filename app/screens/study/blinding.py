@@ -74,8 +74,10 @@ def _measured(principal: Principal, lines: list[auditing.ReportLine], version: V
     kept = waiting.computed("audit", principal, version, doing="Reading every report", apart=apart)
     if kept is not None:
         audited: BlindingAudit = kept.value
-        claim, colon, but = audited.sentence.partition(worded(": "))
-        report_page.answer(f"{claim}{colon}".strip(), but) if but else report_page.answer(claim)
+        open_flags = audited.undecided or any(line.open_flags for line in lines)
+        if kept.is_current or not open_flags:  # what was to decide then contradicts what is to decide now
+            claim, colon, but = audited.sentence.partition(worded(": "))
+            report_page.answer(f"{claim}{colon}".strip(), but) if but else report_page.answer(claim)
         report_page.section(f"<h2>{worded('By system')}</h2>{_systems(audited, lines)}")
 
 

@@ -3,6 +3,7 @@
 import json
 import shlex
 import subprocess
+from collections.abc import Collection, Mapping
 from html import escape
 from typing import Any
 
@@ -10,6 +11,7 @@ import streamlit as st
 
 from annotation import errors, studies
 from annotation.judges.defining.described import key_root, parse_described
+from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.judges.planning import previewing, requests
 from annotation.people.principals import Principal, study_for
 from app.screens import report_page
@@ -27,8 +29,8 @@ def show(principal: Principal) -> None:
     with reading(database()) as session:
         study = study_for(session, principal, "admin")
         kept, protocol = requests.kept_text(session, study), studies.protocol_of(study)
-        asked = requests.described_judges(session, study).values()
-    command = worker_command(study.name, [judge.api_base for judge in asked])
+        in_app = requests.described_judges(session, study)
+    command = worker_for(study.name, in_app, in_app)
     st.session_state.setdefault(TEXT, kept)
     told = worded(TOLD, command=f"<code>{escape(command)}</code>.")
     report_page.section(f'<h2>{worded("Describe judges")}</h2><p class="c-soft">{told}</p>')
@@ -70,10 +72,14 @@ def show(principal: Principal) -> None:
         )
 
 
-def worker_command(name: str, addresses: list[str | None]) -> str:
-    """How a worker of study `name` is started that asks judges at these addresses (None: the provider's own)."""
-    bases = sorted({f"--api-base={one}" for one in addresses if one})
-    return shlex.join(["calipers", "judge", "resume", name, "--from-app", "--wait", *bases])
+def worker_for(
+    study: str, judges: Collection[str], in_app: Mapping[str, JudgeDefinition], *, waits: bool = True
+) -> str:
+    """How a worker of `study` is started that asks `judges`, and with them all that are described in the app."""
+    if not set(judges) <= set(in_app):
+        return shlex.join(["calipers", "judge", "resume", study, "--judges", "judges.toml", *["--wait"] * waits])
+    bases = sorted({f"--api-base={one.api_base}" for one in in_app.values() if one.api_base})
+    return shlex.join(["calipers", "judge", "resume", study, "--from-app", "--wait", *bases])
 
 
 def _add() -> None:

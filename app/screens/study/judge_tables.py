@@ -43,22 +43,22 @@ def sentence(standings: Sequence[JudgeStanding]) -> str:
     return worded("{lead}.", lead=worded("; ").join([f"{who} {calls}{money}", use]))
 
 
-def still_open(runs: JudgeRuns) -> str:
-    """Say what is left to do: being done, waiting for somebody to start a worker, or paused."""
+def still_open(runs: JudgeRuns, worker: str) -> str:
+    """Say what is left to do: being done, waiting for somebody to start a `worker`, or paused."""
     left = sum(standing.unfinished for standing in runs.standings)
     if left and all(standing.stopped == PAUSED for standing in runs.standings if standing.unfinished):
         told = worded("{left:,} calls are still to be made, and no worker makes them while they are paused.", left=left)
         return f'<p class="c-amber">{told}</p>'
     in_flight = sum(standing.in_flight for standing in runs.standings)
-    wait = " --wait" if runs.requests else ""  # who does not wait carries out no request
-    resume = f"<code>calipers judge resume {escape(runs.study)} --judges judges.toml{wait}</code>"
     said = [worded("{left:,} calls are still to be made", left=left)] if left else []
     asked = worded("asked for and not finished: {requests}", requests=escape(worded(", ").join(runs.requests)))
     said += [asked] if runs.requests else []
     if in_flight:
-        going = worded("{in_flight:,} calls are in flight; {said}.", in_flight=in_flight, said=worded("; ").join(said))
+        next_ones = "{in_flight:,} calls are in flight or next; {said}."
+        going = worded(next_ones, in_flight=in_flight, said=worded("; ").join(said))
         return f'<p class="c-soft">{going}</p>'
-    how = worded("{said}. A worker makes them: {resume}", said=worded("; ").join(said).capitalize(), resume=resume)
+    resume, lead = f"<code>{escape(worker)}</code>", worded("; ").join(said).capitalize()
+    how = worded("{said}. A worker makes them: {resume}", said=lead, resume=resume)
     return f'<p class="c-amber">{how}</p>' if said else ""
 
 
@@ -169,7 +169,7 @@ def _standing(standing: JudgeStanding, batched: int, orders: Orders, imported: I
     money_notes += (
         [worded("+ {unknown_costs} unknown", unknown_costs=money.unknown_costs)] if money.unknown_costs else []
     )
-    now = [worded("{in_flight:,} in flight", in_flight=standing.in_flight)] if standing.in_flight else []
+    now = [worded("{in_flight:,} in flight or next", in_flight=standing.in_flight)] if standing.in_flight else []
     now += [worded("{batched:,} in a batch", batched=batched)] if batched else []
     now += [worded("{failed:,} failed", failed=standing.failed)] if standing.failed else []
     now += [worded("paused {paused_s:.0f} s (429)", paused_s=standing.paused_s)] if standing.paused_s else []

@@ -59,6 +59,7 @@ def draw_now(
     with reading(database()) as session:
         leaving.send_away(session, principal, cookie)
         runs = judge_standings.judge_runs(session, principal)
+        in_app = asking.described_judges(session, study_for(session, principal, "evaluator"))
     if not runs.standings:
         report_page.empty(
             worded("No judge has run yet"),
@@ -68,10 +69,13 @@ def draw_now(
         return
     if running and not any(standing.unfinished for standing in runs.standings):
         st.rerun()  # the last call was made: draw the orders again, and stop the clock
+    left = [*runs.requests, *(one.judge for one in runs.standings if one.unfinished)]
+    # who does not wait carries out no request
+    worker = describing.worker_for(runs.study, left, in_app, waits=bool(runs.requests))
     st.html(
         '<div class="c-page"><p class="c-answer">'
         f"{escape(judge_tables.sentence(runs.standings))}</p>"
-        f"{judge_tables.still_open(runs)}{judge_tables.order_warnings(orders)}<h2>"
+        f"{judge_tables.still_open(runs, worker)}{judge_tables.order_warnings(orders)}<h2>"
         f"{worded('Judges')}</h2>{judge_tables.standing_table(runs, orders, imported)}</div>"
     )
     _pausing(people.acting(principal, cookie), runs)
@@ -129,10 +133,7 @@ def ask(principal: Principal) -> None:
     chosen, button = st.columns([2, 5], vertical_alignment="bottom")
     judge = chosen.selectbox(worded("Judge to ask"), judges, key="judge_to_run", on_change=_forget)
     if judge in requests:
-        of_file = f"calipers judge resume {name} --judges judges.toml --wait"
-        addresses = [one.api_base for one in in_app.values()]
-        command = describing.worker_command(name, addresses) if judge in in_app else of_file
-        waiting = f"<code>{escape(command)}</code>"
+        waiting = f"<code>{escape(describing.worker_for(name, [judge], in_app))}</code>"
         st.html(
             '<div class="c-page"><p class="c-soft">'
             + worded("It is asked for. A worker carries it out: {waiting}", waiting=waiting)

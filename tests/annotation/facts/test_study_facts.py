@@ -57,7 +57,7 @@ def test_a_study_is_counted_as_it_stands(engine: Engine, disputed: int) -> None:
         "task_type": "pairwise_choice", "task": "Which report is better?", "status": "open", "is_simulated": False,
         "topics": 2, "systems": 2, "reference_systems": 0, "reports": 4, "items": 2, "criteria": 2,
         "languages": ["en"], "pairs": 2, "pairs_possible": 2, "pairs_with_reference": 0, "per_topic_min": 1,
-        "per_topic_max": 1, "overlap_min": 2, "overlap_max": 2, "annotators": 2, "labels": {"ok": 8},
+        "per_topic_max": 1, "overlap_min": 2, "overlap_max": 2, "overlap_planned": 2, "annotators": 2, "labels": {"ok": 8},
         "judge_labels": {"ok": 16}, "purposes": {"label": 8}, "imported_labels": 0, "allow_tie": True,
         "allow_not_applicable": False, "rationale_required": True, "rationale_min_length": 5,
         "confidence_asked": False, "citations_stripped": True, "layout": "canonical", "edited_reports": 0,

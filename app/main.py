@@ -45,6 +45,7 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     gc.freeze()
     yield
     hourly.cancel()
+    await asyncio.wait([hourly])  # until a backup that is being made was told to end
 
 
 app = st.App("shell.py", routes=routes, middleware=middleware, exception_handlers=exception_handlers, lifespan=lifespan)

@@ -35,6 +35,7 @@ LABEL_STATUSES = ("ok", "invalid", "missing", "refused", "truncated")
 EVENT_KINDS = ("activity", "comment", "flag", "audit")
 # words, not parameters: SQLite uses a partial index only where it can read that the condition is the same
 FAILED, FLAGGED, FAILED_LABEL = sql("status <> 'ok'"), sql("open_flags > 0"), sql("labels.status <> 'ok'")
+ATTENTION = sql("purpose = 'attention'")  # as words, which a partial index is found by, and no parameter
 
 
 class Study(Record):
@@ -217,6 +218,7 @@ class Item(Record):
             "kind",
         ),
         CheckConstraint(one_of("purpose", ITEM_PURPOSES), "purpose"),
+        Index("ix_items_attention", "study_id", sqlite_where=ATTENTION, postgresql_where=ATTENTION),
         # one row per unordered pair: the unique index over both orders stands in the first migration
     )
 

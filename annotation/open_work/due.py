@@ -17,7 +17,7 @@ from annotation.items.twins import once_a_page, twin_item
 from annotation.open_work.quotas import RATER, may_be_shown
 from annotation.studies import audit, built_once, protocol_of
 from db import connect, types
-from db.tables import LIVE, Assignment, Item, Study
+from db.tables import ATTENTION, LIVE, Assignment, Item, Study
 from plain.hashes import identity_digest
 
 RETEST_AFTER = timedelta(hours=24)  # too long to remember the answers
@@ -176,7 +176,7 @@ def _unseen(session: orm.Session, study: Study, own: Own) -> list[int]:
 @built_once
 def _attention_items(study: Study) -> Select[int]:
     shown = may_be_shown(study, protocol_of(study))
-    return select(Item.id).where(Item.study_id == study.id, Item.purpose == "attention", *shown)
+    return select(Item.id).where(Item.study_id == study.id, ATTENTION, *shown)
 
 
 def _taken(session: orm.Session, study: Study, rater_id: int, made: Assignment) -> Assignment:

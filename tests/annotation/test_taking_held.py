@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import Engine, select, text
 
 from annotation.open_work import quotas
+from annotation.open_work.due import _attention_items
 from annotation.people.principals import Principal
 from annotation.work import claiming, progress
 from annotation.work.claiming import _wanted, take
@@ -53,7 +54,7 @@ def test_two_who_hand_in_the_open_slot_of_the_other_do_not_wait_for_each_other(e
     assert outcomes == [None, None]
 
 
-def test_open_slots_are_read_in_the_order_they_are_taken(engine: Engine) -> None:
+def test_open_slots_are_read_in_the_order_they_are_taken_and_attention_items_alone(engine: Engine) -> None:
     """So that a hand-in reads as many of a large study as of a small one: none is sorted, and most are not read."""
     if engine.dialect.name != "sqlite":
         return  # a study as small as this one it sorts
@@ -62,6 +63,11 @@ def test_open_slots_are_read_in_the_order_they_are_taken(engine: Engine) -> None
         wanted = _wanted(session.get_one(Study, study_id)).limit(5).params(rater=1)
         made = wanted.compile(engine, compile_kwargs={"literal_binds": True})
         told = session.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {made}").all()
+        checks = _attention_items(session.get_one(Study, study_id)).compile(
+            engine, compile_kwargs={"literal_binds": True}
+        )
+        also = session.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {checks}").all()
+    assert "INDEX ix_items_attention (study_id=?)" in str(also), also
     in_order = "INDEX ix_assignments_study_status (study_id=? AND status=? AND purpose=?)"
     assert [in_order in str(told), "TEMP B-TREE" in str(told)] == [True, False], told
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 from sqlalchemy.exc import OperationalError
@@ -43,6 +44,36 @@ def test_names_whose_deletion_failed_are_tried_again(monkeypatch: pytest.MonkeyP
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(asyncio.wait_for(main.delete_names_hourly(), 10))
     assert tried == 2
+
+
+def test_the_server_ends_once_what_is_done_every_hour_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = []
+
+    async def ends() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0)
+            ended.append("told to end")
+
+    async def serve() -> None:
+        async with main.lifespan(None):
+            await asyncio.sleep(0)
+        assert ended == ["told to end"] * 2
+
+    for begins in (
+        "database",
+        "gc",
+        "send_at_once",
+        "stop_in_good_order",
+        "tell_no_words",
+        "watch_queries",
+        "write_logs",
+    ):
+        monkeypatch.setattr(main, begins, MagicMock())
+    for hourly in ("delete_names_hourly", "back_up_hourly"):
+        monkeypatch.setattr(main, hourly, ends)
+    asyncio.run(serve())
 
 
 def test_a_backup_that_failed_is_told_without_a_word_of_where_and_tried_again(

@@ -318,6 +318,7 @@ def test_hashes_of_addresses_that_were_made_without_a_key_go_and_what_was_counte
         "INSERT INTO events (kind, what, data, created_at) VALUES ('audit', :what, '{}', '2026-01-02 03:04:05+00:00')"
     )
     with engine.begin() as connection:
+        connection.execute(sa.text("DROP INDEX ix_items_attention"))
         connection.execute(sa.text("ALTER TABLE items DROP COLUMN source_id"))
         for later in ("keys", "figures", "sources"):
             connection.execute(sa.text(f"DROP TABLE {later}"))

@@ -99,6 +99,10 @@ SCROLLING = """async (report) => {
   }
   return times.slice(1).map((time, n) => time - times[n]);
 }"""
+PLAIN = """(reports) => {
+  document.body.style = "margin: 0; display: grid; grid-template: 100vh / 1fr 1fr";
+  document.body.innerHTML = reports.map((one) => `<div style="overflow: hidden auto">${one}</div>`).join("");
+}"""
 CHOICE_SAVED = "marks.click && marks.acks.length && marks.saved.length"
 TEXT_SAVED = "marks.acks.length > 1 && marks.saved.length > 1"
 
@@ -233,7 +237,7 @@ def long_reports(server: Server, folder: Path) -> dict[str, tuple[float, ...]]:
     """One pair of two reports of `LONG` words, in a browser that has it: seconds until keys act, find, scrolling.
 
     Find is every letter of a word that both reports hold, until its hits are painted; a frame is the time between two
-    paints while one of them scrolls by a sixth of its pane at each.
+    paints while one of them scrolls by a sixth of its pane at each, then the same of their text with no page around.
     """
     study = make_study(server.engine, written(folder, 1, 2, LONG), protocol=QUESTIONS, name="long")
     with sync_playwright() as playwright:
@@ -251,9 +255,15 @@ def long_reports(server: Server, folder: Path) -> dict[str, tuple[float, ...]]:
         found = page.get_by_role("textbox", name="Find in both reports").evaluate(FINDING)
         page.keyboard.press("Escape")
         between = page.locator(".report").first.evaluate(SCROLLING)
+        texts = page.locator(".report").evaluate_all("reports => reports.map((report) => report.innerHTML)")
+        plain = page.context.new_page()
+        plain.evaluate(PLAIN, texts)
+        beside = plain.locator("div").first.evaluate(SCROLLING)
         browser.close()
-    return {"long: opened again s": percentiles(opened), "long: find": percentiles(found),
-            "long: a frame while scrolling": percentiles(between)}  # fmt: skip
+    return {
+        "long: opened again s": percentiles(opened), "long: find": percentiles(found),
+        "long: a frame while scrolling": percentiles(between), "long: a frame of a plain page": percentiles(beside),
+    }  # fmt: skip
 
 
 def answered_by_keys(page: Page, done: int) -> None:

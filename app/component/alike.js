@@ -67,13 +67,8 @@ function topOf({ node, report }, index) {
   return report.children[index].getBoundingClientRect().top - node.getBoundingClientRect().top + node.scrollTop;
 }
 
-/** Index of the block at `place`: the last that begins at or above it; -1 in an empty report. */
+/** Index of the block at `place`: the last that begins at or above it, else the first; -1 in an empty report. */
 function blockAt(pane, place) {
-  let [low, high] = [0, pane.report.children.length - 1];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (topOf(pane, middle) <= place + 1) low = middle;
-    else high = middle - 1;
-  }
-  return high < 0 ? -1 : low;
+  const count = pane.report.children.length;
+  return Math.min(count - 1, Math.max(0, firstOf(count, (n) => topOf(pane, n) > place + 1) - 1));
 }

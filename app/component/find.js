@@ -1,11 +1,12 @@
-// Find in both reports: one box, every hit marked where it stands, no change of the reports' DOM.
+// Find in both reports: one box, all hits counted, those in sight marked where they stand, no change of the reports' DOM.
 
 const SAME = { "’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "‑": "-", "−": "-" };
 const folds = new WeakMap();
+const letters = new Map(); // letters beyond ASCII, folded
 
 class Find {
   constructor({ page, body, highlights }) {
-    Object.assign(this, { page, highlights, hits: [], at: -1 });
+    Object.assign(this, { page, highlights, found: new Map(), at: -1 }); // found: side -> its hits
     this.input = make("input", {
       type: "text",
       "aria-label": tell("header.find"),
@@ -35,6 +36,11 @@ class Find {
     return !this.node.hidden;
   }
 
+  /** All of them, the left report's first. */
+  get hits() {
+    return [...this.found.values()].flat();
+  }
+
   open() {
     if (!this.page.item) return;
     const { activeElement } = this.node.getRootNode();
@@ -51,7 +57,7 @@ class Find {
     const within = this.node.contains(this.node.getRootNode().activeElement);
     const now = this.hits[this.at];
     this.node.hidden = true;
-    this.hits = [];
+    this.found.clear();
     this.mark();
     if (within) {
       const { active, panes } = this.page.reading;
@@ -78,30 +84,40 @@ class Find {
   search() {
     const wanted = fold(this.input.value).text;
     this.at = -1;
-    this.hits = wanted.trim()
-      ? [...this.page.reading.panes].flatMap(([side, { report }]) =>
-          hitsIn(report, wanted).map((hit) => ({ side, ...hit })),
-        )
-      : [];
+    this.found.clear();
+    if (wanted.trim())
+      for (const [side, { report }] of this.page.reading.panes) this.found.set(side, hitsIn(side, report, wanted));
     this.mark();
   }
 
   mark() {
     const now = this.hits[this.at];
-    const marked = this.hits.slice(0, MOST_MARKED).map(rangeOfHit);
-    uncover([...this.page.reading.panes.values()].map(({ report }) => report), marked);
-    this.highlights.set("found", marked, 1);
+    for (const [side, { report }] of this.page.reading.panes) uncover(report, this.found.get(side) ?? []);
     this.highlights.set("found-now", now ? [rangeOfHit(now)] : [], 2);
+    this.markSeen();
     this.say();
   }
 
-  say() {
-    const words = this.page.item?.panes.map(({ side, name }) => {
-      const n = this.hits.filter((hit) => hit.side === side).length;
-      return `${paneTitle(name ?? side).toLowerCase()} ${n}`;
+  /** Mark the hits of the blocks on screen, and of those a screen above and below: each one marked costs layout work. */
+  markSeen() {
+    const seen = [...this.found].flatMap(([side, hits]) => {
+      const pane = this.page.reading.panes.get(side);
+      const { scrollTop, clientHeight } = pane.node;
+      const [from, to] = [scrollTop - clientHeight, scrollTop + 2 * clientHeight].map((place) => blockAt(pane, place));
+      const blocks = hits[0]?.map.blocks ?? [];
+      const first = firstOf(hits.length, (n) => hits[n].end > blocks[from]);
+      return hits.slice(first, firstOf(hits.length, (n) => hits[n].start >= blocks[to + 1])).map(rangeOfHit);
     });
-    const hits = this.hits.length ? words?.reduce(joined) : tell("find.none");
-    const said = this.at < 0 ? hits : tell("find.at", { n: this.at + 1, of: this.hits.length, hits });
+    this.highlights.set("found", seen, 1);
+  }
+
+  say() {
+    const { length } = this.hits;
+    const words = this.page.item?.panes.map(
+      ({ side, name }) => `${paneTitle(name ?? side).toLowerCase()} ${this.found.get(side)?.length ?? 0}`,
+    );
+    const hits = length ? words?.reduce(joined) : tell("find.none");
+    const said = this.at < 0 ? hits : tell("find.at", { n: this.at + 1, of: length, hits });
     this.count.textContent = this.input.value.trim() && this.isOpen ? said : "";
   }
 
@@ -122,16 +138,10 @@ class Find {
   firstFromHere() {
     const { active, panes } = this.page.reading;
     const top = panes.get(active).node.getBoundingClientRect().top;
-    const first = this.hits.findIndex(({ side }) => side === active);
-    if (first < 0) return 0;
-    const own = this.hits.filter(({ side }) => side === active);
-    let [low, high] = [0, own.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (rangeOfHit(own[middle]).getBoundingClientRect().top < top) low = middle + 1;
-      else high = middle;
-    }
-    return first + low;
+    const own = this.found.get(active) ?? [];
+    if (!own.length) return 0;
+    const from = firstOf(own.length, (n) => rangeOfHit(own[n]).getBoundingClientRect().top >= top);
+    return this.hits.indexOf(own[0]) + from;
   }
 }
 
@@ -141,8 +151,8 @@ function select({ startContainer, startOffset, endContainer, endOffset }) {
 
 const rangeOfHit = ({ map, start, end }) => map.range(start, end);
 
-/** [{map, start, end}] of `wanted`, a folded text, in the text of a report; hits do not overlap. */
-function hitsIn(report, wanted) {
+/** [{side, map, start, end}] of `wanted`, a folded text, in the text of a report; hits do not overlap. */
+function hitsIn(side, report, wanted) {
   const map = textOf(report);
   let known = folds.get(report);
   if (known?.of !== map.text) folds.set(report, (known = fold(map.text)));
@@ -151,7 +161,7 @@ function hitsIn(report, wanted) {
   for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) {
     let after = at + wanted.length;
     while (from[after] === from[at + wanted.length - 1]) after += 1; // half of a letter that became two
-    hits.push({ map, start: from[at], end: from[after] });
+    hits.push({ side, map, start: from[at], end: from[after] });
   }
   return hits;
 }
@@ -161,17 +171,23 @@ function hitsIn(report, wanted) {
  * `from[n]` is where unit n of `text` stands in `of`, its end included.
  */
 function fold(of) {
-  const [parts, from] = [[], []]; // a text that grows and is looked at would be copied whole for every word
-  let at = 0;
-  for (const letter of of) {
-    let plain = SAME[letter] ?? letter;
-    if (/\s/.test(plain)) plain = parts.at(-1)?.endsWith(" ") ? "" : " ";
-    else if (plain > "\x7f") plain = plain.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
-    else plain = plain.toLowerCase();
-    for (let unit = 0; unit < plain.length; unit += 1) from.push(at);
-    if (plain) parts.push(plain);
-    at += letter.length;
+  const parts = []; // a text that grows and is looked at would be copied whole for every word
+  const add = (text, index, by = 0) => text && parts.push({ text, index, by });
+  for (const { 0: run, index } of of.matchAll(/[!-~]+(?: [!-~]+)*|\s+|[^\s!-~]+/gu)) {
+    if (/^[!-~]/.test(run)) add(run.toLowerCase(), index, 1);
+    else if (/^\s/.test(run)) add(parts.at(-1)?.text.endsWith(" ") ? "" : " ", index);
+    else {
+      let at = index;
+      for (const letter of run) {
+        if (!letters.has(letter)) letters.set(letter, (SAME[letter] ?? letter.toLowerCase()).normalize("NFKD").replace(/\p{M}/gu, ""));
+        add(letters.get(letter), at);
+        at += letter.length;
+      }
+    }
   }
-  from.push(at);
-  return { of, text: parts.join(""), from };
+  const text = parts.map((part) => part.text).join("");
+  const from = new Int32Array(text.length + 1).fill(of.length);
+  let at = 0;
+  for (const part of parts) for (let unit = 0; unit < part.text.length; unit += 1) from[at++] = part.index + unit * part.by;
+  return { of, text, from };
 }

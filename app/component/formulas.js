@@ -12,16 +12,14 @@ function typeset(report, formulas = {}) {
   }
 }
 
-/** Formulas that one of `ranges` touches show their source, in which it can be marked; all others are drawn. */
-function uncover(reports, ranges) {
-  const ends = ranges.flatMap(({ startContainer, endContainer }) => [startContainer, endContainer]);
-  const touched = new Set(ends.map((node) => node.parentElement?.closest("span")));
-  for (const report of reports) {
-    for (const source of report.querySelectorAll("span")) {
-      if (!source.shadowRoot) continue;
-      const [drawn, slot] = source.shadowRoot.children;
-      slot.hidden = !touched.has(source);
-      drawn.style.display = slot.hidden ? "" : "none";
-    }
+/** Formulas that one of `hits`, in the order of the text, touches show their source, in which it can be marked; all others are drawn. */
+function uncover(report, hits) {
+  for (const source of report.querySelectorAll("span")) {
+    if (!source.shadowRoot) continue;
+    const start = hits[0]?.map.startOf(source.firstChild);
+    const hit = hits[firstOf(hits.length, (n) => hits[n].end > start)];
+    const [drawn, slot] = source.shadowRoot.children;
+    slot.hidden = !(hit?.start < start + source.textContent.length);
+    drawn.style.display = slot.hidden ? "" : "none";
   }
 }

@@ -29,7 +29,10 @@ class Highlights {
 const MOST_MARKED = 5000; // ranges under one name; every one costs layout work
 const texts = new WeakMap();
 
-/** The text of `root` and its text nodes: {text, range(start, end)}; `range` is null outside the text or if empty. */
+/**
+ * The text of `root`: {text, range(start, end), startOf(text node), blocks}; `range` is null outside the text or if empty,
+ * `blocks` is where the text of each child begins.
+ */
 function textOf(root) {
   const known = texts.get(root);
   const text = root.textContent;
@@ -42,15 +45,7 @@ function textOf(root) {
     starts.push(at);
     at += node.length;
   }
-  const nodeAt = (offset) => {
-    let [low, high] = [0, starts.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (starts[middle] <= offset) low = middle;
-      else high = middle - 1;
-    }
-    return low;
-  };
+  const nodeAt = (offset) => firstOf(starts.length, (n) => starts[n] > offset) - 1;
   const range = (start, end) => {
     if (!(start >= 0 && start < end && end <= text.length)) return null;
     const [first, last] = [nodeAt(start), nodeAt(end - 1)];
@@ -59,9 +54,27 @@ function textOf(root) {
     found.setEnd(nodes[last], end - starts[last]);
     return found;
   };
-  const map = { text, range };
+  const places = new Map(nodes.map((node, n) => [node, starts[n]]));
+  const blocks = [];
+  let at = 0;
+  for (const child of root.childNodes) {
+    if (child instanceof Element) blocks.push(at);
+    at += child.textContent.length;
+  }
+  const map = { text, range, startOf: (node) => places.get(node), blocks };
   texts.set(root, map);
   return map;
+}
+
+/** Index of the first of `count` for which `holds`, as it does for all that follow; `count` where there is none. */
+function firstOf(count, holds) {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 /** The Range of root.textContent.slice(start, end), or null where there is no such text. */

@@ -73,7 +73,7 @@ class Outbox {
     // while two versions stand side by side, typing goes on in ours and leaves when the person has picked
     if (refusal?.code === "stale" && refusal.current) this.refused.set(key, { ...refusal, entry });
     else this.refused.delete(key);
-    this.report();
+    if (entry.kind !== "place") this.report(); // nothing is shown of it, and each scroll makes one
     this.pump();
   }
 

@@ -22,7 +22,11 @@ class Page {
     this.highlights = new Highlights(); // quoted passages and found words, in either report
     this.reading = new Reading({
       root: shell.reading,
-      moved: () => this.placeMoved(),
+      moved: () => {
+        if (this.find.isOpen) this.find.markSeen();
+        this.placeMoved();
+      },
+      laid: () => this.find.isOpen && this.find.markSeen(),
       turned: () => this.header?.refresh(),
       enlarge: (...part) => this.dialogs.enlarge(...part),
     });

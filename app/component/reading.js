@@ -7,8 +7,11 @@ const SYNC_OWNER_MS = 80; // while one pane drives, the other's own scroll event
 const FULL_WIDTH = /^(zh|ja|ko)\b/i; // languages whose lines are counted in full-width characters
 
 class Reading {
-  /** moved() after every scroll of either pane; turned() when the active pane changes; enlarge() shows a part large. */
-  constructor({ root, moved, turned, enlarge }) {
+  /**
+   * moved() after every scroll of either pane, laid() after text got another size; turned() when the active pane changes;
+   * enlarge() shows a part large.
+   */
+  constructor({ root, moved, laid, turned, enlarge }) {
     this.root = root;
     this.moved = moved;
     this.turned = turned;
@@ -17,7 +20,10 @@ class Reading {
     this.owner = { side: null, at: -Infinity };
     this.panes = new Map();
     this.active = "left";
-    this.watcher = new ResizeObserver(() => this.markScrollers());
+    this.watcher = new ResizeObserver(() => {
+      this.markScrollers();
+      laid();
+    });
   }
 
   show(item) {
@@ -113,7 +119,7 @@ class Reading {
       this.clicked = index < 0 ? null : { side, index };
     });
     this.panes.set(side, { node, frame, report, scrolled, read, said, furthest: 0, put: NaN });
-    this.watcher.observe(report);
+    for (const sized of [node, report]) this.watcher.observe(sized);
     return frame;
   }
 
@@ -171,7 +177,6 @@ class Reading {
     const pane = this.panes.get(side);
     if (!pane) return;
     const fraction = this.fraction(side);
-    pane.scrolled.style.setProperty("inline-size", `${(fraction * 100).toFixed(2)}%`);
     this.noteRead(side);
     const now = performance.now();
     const echo =
@@ -183,6 +188,7 @@ class Reading {
       this.lead(side, fraction);
     }
     this.moved();
+    pane.scrolled.style.setProperty("inline-size", `${(fraction * 100).toFixed(2)}%`); // last: it is another layout
   }
 
   /** How the panes scroll together on this item: matching needs passages. */
@@ -274,7 +280,8 @@ class Reading {
     const length = end - report.getBoundingClientRect().top;
     const share = length > 0 ? 1 - (end - shown) / length : 1;
     pane.furthest = Math.min(1, Math.max(pane.furthest, before, share));
-    pane.read.textContent = `${Math.floor(100 * pane.furthest + 0.001)} %`;
+    const percent = `${Math.floor(100 * pane.furthest + 0.001)} %`;
+    if (pane.read.textContent !== percent) pane.read.textContent = percent; // else a layout for every scroll
   }
 
   place() {

@@ -34,6 +34,29 @@ FILLER = (
 )
 
 
+SEEN_AND_MARKED = """(reading, word) => {
+  const panes = [...reading.querySelectorAll(".pane")];
+  const seen = (range) => {
+    const { top, bottom } = range.getBoundingClientRect();
+    const edge = panes.find((pane) => pane.contains(range.startContainer)).getBoundingClientRect();
+    return top >= edge.top && bottom <= edge.bottom;
+  };
+  const ranges = [];
+  for (const pane of panes) {
+    const walker = document.createTreeWalker(pane, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode())
+      for (const { index } of walker.currentNode.data.matchAll(word)) {
+        const range = document.createRange();
+        range.setStart(walker.currentNode, index);
+        range.setEnd(walker.currentNode, index + word.length);
+        ranges.push(range);
+      }
+  }
+  const marked = [...CSS.highlights.get("found")];
+  return [ranges, marked].map((each) => each.filter(seen).map((range) => range.getBoundingClientRect().y));
+}"""
+
+
 def report(names: list[str], style: str) -> str:
     """Sections long enough to scroll; `style` sets the two reports apart."""
     parts = [f"# A report\n\n{style} introduction, which names no section."]
@@ -167,9 +190,15 @@ def test_find_counts_in_both_reports_changes_neither_and_enter_walks_the_hits_ro
     ):
         reader.get_by_role("textbox", name="Find in both reports").fill(words)
         expect(status).to_have_text(f"left {left}, right {right}" if left + right else "Not found")
-        marked = reader.evaluate("[...CSS.highlights.get('found')].map(range => range.toString())")
-        assert len(marked) == left + right
     assert reader.locator(".reading").evaluate("root => root.innerHTML") == before
+    on_screen = []
+    for share in (0, 0.3, 0.7, 1):
+        pane(reader, "Right").evaluate("(pane, share) => { pane.scrollTop = share * pane.scrollHeight; }", share)
+        frames(reader)
+        seen, marked = reader.locator(".reading").evaluate(SEEN_AND_MARKED, "moraines")
+        assert seen == marked, "wherever one scrolls, what one sees is marked"
+        on_screen.append(len(seen))
+    assert max(on_screen) > min(on_screen)
     now = "[...CSS.highlights.get('found-now')].map(range => [range.toString(), range.getBoundingClientRect().y])"
     for key, number in (("Enter", 1), ("Enter", 2), ("Shift+Enter", 1), ("Shift+Enter", 12), ("Enter", 1)):
         reader.keyboard.press(key)

@@ -9,11 +9,11 @@ from app.screens import evaluator, look, report_page
 
 
 def run(words: list[str]) -> None:
-    """Show the pages; `words`: the file's path, a protocol's name or "", the settings as JSON, a layout, people."""
-    path, protocol, chosen, layout, people = words
+    """Show the pages; `words`: the file's path, a protocol's name or "", the settings and how it is read, as JSON."""
+    path, protocol, chosen, said = words
     st.set_page_config(page_title="calipers", layout="wide")
     try:
-        file = shown_file(path, protocol, chosen, layout, people)
+        file = shown_file(path, protocol, chosen, said)
     except OSError as error:
         look.style()
         report_page.empty("This file is gone", f"<p>{error.strerror}</p>")

@@ -16,7 +16,8 @@ from calibration.tidying.mapping import FORMAT, Answers, LabelMap, Spread
 class Recipe:
     """How a file was made into labels: its layout, its form, and what was where. `file`: its name alone.
 
-    `people`: who was named as people, or where a layout's records hold a person's answer. `beside`: columns of other
+    `people`: who was named as people, or where a layout's records hold a person's answer. `ignored`: what is not read.
+    `beside`: columns of other
     raters beside rows of answers -> whose they are.
     """
 
@@ -25,6 +26,7 @@ class Recipe:
     layout: str = ""
     file: str = ""
     people: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
     beside: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -33,7 +35,8 @@ def recipe_text(recipe: Recipe) -> str:
     made = recipe.mapping
     form = {one.name: getattr(recipe.form, one.name) for one in fields(recipe.form)}
     lines = [f"format = {_value(FORMAT)}", f"file = {_value(recipe.file)}", f"layout = {_value(recipe.layout)}"]
-    lines += [f"people = {_value(recipe.people)}"] if recipe.people else []
+    listed = {"people": recipe.people, "ignored": recipe.ignored}
+    lines += [f"{name} = {_value(names)}" for name, names in listed.items() if names]
     tables: dict[str, Mapping[str, Any]] = {
         "form": {name: text for name, text in form.items() if text}, "columns": made.columns,
         "constants": made.constants, "kinds": made.kinds, "kind_words": made.kind_words,
@@ -86,6 +89,7 @@ def read_recipe(path: Path) -> Recipe:
             held.get("layout", ""),
             held.get("file", ""),
             tuple(held.get("people", ())),
+            tuple(held.get("ignored", ())),
             dict(_table(held, "beside")),
         )
     except (TypeError, KeyError, AttributeError) as error:

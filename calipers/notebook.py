@@ -171,7 +171,8 @@ class Labels:
         to_do = "1 step first" if len(found.steps) == 1 else f"{len(found.steps)} steps first"
         sentence = "Ready to be calibrated." if found.ready else f"Not ready to be calibrated: {to_do}."
         return result_of(
-            Table("check", "What the labels can answer", columns, rows, (*found.steps, *found.advice)), sentence
+            Table("check", "What the labels can answer", columns, rows, (*found.steps, *found.advice, *self.told)),
+            sentence,
         )
 
     @in_own_folders

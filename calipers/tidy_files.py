@@ -10,9 +10,9 @@ import pandas as pd
 from annotation.answer_layouts import ANSWER_LAYOUTS, answer_layout_lines, told_by_file, told_by_names
 from annotation.errors import AnnotationError, ImportingError
 from annotation.files.decoding import some_of
-from annotation.files.nested import Said, parse_fields
+from annotation.files.nested import Said
 from annotation.files.tables import AS_FOUND, FILE_SUFFIXES, Form, Table, Wants, form_asked, read_table
-from annotation.tool_answers.entries import Reading
+from annotation.tool_answers.entries import Reading, parse_fields
 from annotation.tool_answers.tables import numbered_people, table_of
 from calibration.table import roles
 from calibration.table.typed_cells import is_number
@@ -85,7 +85,8 @@ def options_of(
     """The options as they were typed. Raises AnnotationError, ImportingError with what is wrong about them."""
     if labels_are and labels_are not in READ_AS:
         raise AnnotationError("bad_option", f"--labels-are {labels_are}: write one of {', '.join(READ_AS)}")
-    places = parse_fields(",".join(columns), KNOWN_COLUMNS)
+    places = parse_fields(",".join(columns), (*KNOWN_COLUMNS, "ignore"))
+    ignored = tuple(filter(None, places.pop("ignore", "").split("+")))
     constants = {part: place[1:] for part, place in places.items() if place.startswith("=")}
     asked = Asked(
         columns={part: tuple(place.split("+")) for part, place in places.items() if part not in constants},
@@ -93,6 +94,7 @@ def options_of(
         words=parse_fields(",".join(words), ()),
         labels_are=labels_are,
         people=tuple(name.strip() for one in people for name in one.split(",") if name.strip()),
+        ignored=ignored,
     )
     return Options(asked, form_asked(read), layout, mapping)
 
@@ -107,7 +109,9 @@ def _read_one(
     asked_for = options.layout or (followed.layout if followed and not of_folder else "")
     layout = of_folder if of_folder in ANSWER_LAYOUTS else layout_of(path, asked_for)
     people = followed.people if followed else options.asked.people
-    asked = replace(options.asked, columns=followed.mapping.columns, people=people) if followed else options.asked
+    asked = options.asked
+    if followed:
+        asked = replace(asked, columns=followed.mapping.columns, people=people, ignored=followed.ignored)
     unsaid: list[str] = []
     if frame is not None:
         table = Table(frame, form)
@@ -115,6 +119,7 @@ def _read_one(
         table, unsaid = read_layout(path, layout, form, asked, is_asked=bool(asked_for), leave_out=leave_out)
     else:
         table = read_table(path, form, Wants(telling=TELLING, said=_said(asked, followed)))
+    table = replace(table, frame=table.frame.drop(columns=[*asked.ignored], errors="ignore"))
     if followed:
         _refuse_absent(path, table.frame, followed)
         raters, unsaid = followed.beside, beside.differing(table.frame, followed.mapping, followed.beside)
@@ -132,7 +137,8 @@ def _read_one(
         if not layout and not of_folder and not other.problems:  # a file of a folder need not have every rater
             unsaid += _unknown_people(_raters(table.frame, found.mapping), people)
         mapping, told, problems = found.mapping, (*other.told, *found.told), (*unsaid, *found.problems)
-    recipe = Recipe(mapping, replace(table.form, sheet=form.sheet), layout or options.layout, path.name, people, raters)
+    kept = replace(table.form, sheet=form.sheet)
+    recipe = Recipe(mapping, kept, layout or options.layout, path.name, people, asked.ignored, raters)
     if problems:
         return TidyFile(table.frame[:0], recipe, table.frame, (*table.told, *told), problems)
     made = applying.tidy(table.frame, mapping)
@@ -163,7 +169,7 @@ def _said(asked: Asked, followed: Recipe | None) -> Said:
     if followed:
         spread = [name for one in followed.mapping.spread for name in one.columns]
         named, answers = [*named, *spread, *followed.beside], [*answers, *spread]
-    return Said(named, answers, lambda name: person_of(name, asked.people))
+    return Said(named, answers, lambda name: person_of(name, asked.people), asked.ignored)
 
 
 def together(names: Sequence[str], made: Sequence[TidyFile]) -> TidyFile:

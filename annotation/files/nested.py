@@ -1,6 +1,7 @@
 """JSON of any shape as a flat table: dotted names for what is nested, a row for each answer of a list of answers."""
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -14,16 +15,12 @@ from annotation.errors import AnnotationError, ImportingError
 from annotation.files.rows import plain_value, read_json, read_json_rows
 
 TURN = {"role", "content", "name"}
-STACK, ANSWER, RATER, HUMAN = (
-    "answers",
-    "label",
-    "rater",
-    "human",
-)  # what the records of several lists are called together
+STACK, ANSWER, RATER, HUMAN = "answers", "label", "rater", "human"  # names for the records of several lists together
 # keys that name who answered: those that say nothing else, then those that may name a record
 RATERS = (("rater", "annotator", "judge", "labeler", "worker", "user", "who", "judgemodel"), ("name", "by"), ("model",))
 OBJECTS = ("judge", "rater", "annotator", "labeler", "evaluator", "grader", "expert", "human", "people")  # of raters
 TEXTS = {"text", "content", "response", "output", "completion"}  # keys of what is judged
+MISSING = "missing"  # an answer that was asked for and never came
 BLANK: tuple[Any, ...] = (None, "", {})  # where a rater gave no answer
 KEY = "key"  # names the records of an object of records
 PLACE = "place"  # of an answer in a list whose records do not say who gave it: the first, the second
@@ -35,12 +32,14 @@ class Said:
     """What is known of the columns before they are there.
 
     `named`: all that the user names; `answers`: those of them that hold all answers, () where that is left open;
-    `person`: the name of the person whose answers a column holds by its head, "" for any other.
+    `person`: the name of the person whose answers a column holds by its head, "" for any other. `ignored`: what is not
+    read, columns, objects or lists.
     """
 
     named: Collection[str] = ()
     answers: Collection[str] = ()
     person: Callable[[str], str] = lambda _: ""
+    ignored: Collection[str] = ()
 
 
 UNSAID = Said()
@@ -121,7 +120,8 @@ def flat_table(
 
     People's answers beside one list of judges' become rows like its records.
     """
-    flat = [_flat(record) for record in _raters_listed(records, telling, said)]
+    records = [_without(record, said.ignored) for record in records] if said.ignored else records
+    flat = _with_missing([_flat(record) for record in _raters_listed(records, telling, said)], telling)
     flat = _answers_in_order(flat, telling, said.named)
     lists = {name: None for row in flat for name, value in row.items() if _is_records(value)}
     answers = asked.split("+") if asked else [name for name in lists if _tells(flat, name, telling)]
@@ -206,9 +206,19 @@ def _answer_of_raters(
             "bad_file",
             f"{name!r} holds {', '.join(dict.fromkeys(key for key, _ in members))} beside the list {beside!r}, and "
             "nothing says whether they are raters and which are their answers: write them as "
-            '"judges": {"NAME": {"verdict": "A"}} where they are judges ("annotators" where they are people)',
+            '"judges": {"NAME": {"verdict": "A"}} where they are judges ("annotators" where they are people); '
+            f"--map ignore={name} where they are no answers",
         )
     return None
+
+
+def _without(record: Mapping[str, Any], ignored: Collection[str], before: str = "") -> dict[str, Any]:
+    """The record without what has one of the dotted names `ignored`."""
+    return {
+        name: _without(value, ignored, f"{before}{name}.") if isinstance(value, Mapping) else value
+        for name, value in record.items()
+        if f"{before}{name}" not in ignored
+    }
 
 
 def _objects(record: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -244,6 +254,21 @@ def _flat(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:
         else:
             out[f"{before}{name}"] = value
     return out
+
+
+def _with_missing(flat: list[dict[str, Any]], telling: Collection[str]) -> list[dict[str, Any]]:
+    """The rows with `missing` where a judge of an object `judges` gave no answer, as a list has a row without one."""
+    names = dict.fromkeys(name for row in flat for name in row)
+    answers: dict[str, str] = {}  # where a judge's answer may be blank -> its column
+    for name in names:
+        inside = [one for one in names if one.startswith(f"{name}.") and _is_telling(one, telling)]
+        if re.search(r"judges\.[^.]+$", name, re.I) and (
+            inside or not any(one.startswith(f"{name}.") for one in names)
+        ):
+            answers[name] = (inside or [name])[0]
+        elif re.search(r"judges\.[^.]+\.[^.]+$", name, re.I) and _is_telling(name, telling):
+            answers[name] = name
+    return [row | {one: MISSING for name, one in answers.items() if name in row and row[name] in BLANK} for row in flat]
 
 
 def _answers_in_order(
@@ -369,18 +394,3 @@ def as_cell(value: Any) -> str:
     if value is None or value != value:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def parse_fields(text: str, fields: Sequence[str]) -> dict[str, str]:
-    """`topic=metadata.qid,answer=score.answer` as field -> place. Raises ImportingError; `fields` empty: any name."""
-    found: dict[str, str] = {}
-    for part in filter(None, (piece.strip() for piece in text.split(","))):
-        name, sign, place = (piece.strip() for piece in part.partition("="))
-        if not sign or not place or not name:
-            raise ImportingError(f"{part}: no value named; write NAME=VALUE, such as topic=metadata.qid")
-        if fields and name not in fields:
-            raise ImportingError(f"--map {part}: no field {name!r} (there are: {', '.join(fields)})")
-        if name in found:
-            raise ImportingError(f"{part}: {name!r} is named twice; keep one")
-        found[name] = place
-    return found

@@ -180,3 +180,18 @@ def value_of(cell: Any) -> Any:
 def one_of(record: Mapping[str, Any], *names: str) -> Any:
     """The value under the first of these names that holds one; None where none does."""
     return next((record[name] for name in names if record.get(name) not in (None, "")), None)
+
+
+def parse_fields(text: str, fields: Sequence[str]) -> dict[str, str]:
+    """`topic=metadata.qid,answer=score.answer` as field -> place. Raises ImportingError; `fields` empty: any name."""
+    found: dict[str, str] = {}
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        name, sign, place = (piece.strip() for piece in part.partition("="))
+        if not sign or not place or not name:
+            raise ImportingError(f"{part}: no value named; write NAME=VALUE, such as topic=metadata.qid")
+        if fields and name not in fields:
+            raise ImportingError(f"--map {part}: no field {name!r} (there are: {', '.join(fields)})")
+        if name in found:
+            raise ImportingError(f"{part}: {name!r} is named twice; keep one")
+        found[name] = place
+    return found

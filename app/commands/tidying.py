@@ -26,7 +26,10 @@ LAYOUTS = (
 )  # fmt: skip
 ROWS, WIDE, CELL = 10, 8, 24  # rows and columns of a table that is shown, and characters of a cell
 MAP = typer.Option(
-    [], "--map", help="PART=COLUMN, PART=ONE+OTHER or PART==VALUE, such as label=vote.winner.", rich_help_panel=HOW_READ
+    [],
+    "--map",
+    help="PART=COLUMN, PART=ONE+OTHER or PART==VALUE, such as label=vote.winner; ignore=COLUMN.",
+    rich_help_panel=HOW_READ,
 )
 MAP_LABEL = typer.Option(
     [], "--map-label", help="WORD=OURS, such as 1=A,2=B,0=tie; or a status: missing.", rich_help_panel=HOW_READ

@@ -34,13 +34,16 @@ class ShownFile:
     chosen: str = "{}"  # JSON, which can be a key
     changed: int = 0
     size: int = 0
-    layout: str = ""
-    people: str = ""
+    said: str = ""  # of how it is read: the options as they were typed, as JSON
 
     @property
     def how_read(self) -> tidy_files.Options:
-        """What is said of it: who are people, their names parted by commas, and the tool that wrote it."""
-        return tidy_files.options_of((), (), (self.people,), (), layout=self.layout)
+        """What is said of how it is read, as `calipers calibrate` takes it. Raises as `options_of` does."""
+        if not self.said:
+            return tidy_files.NOTHING_SAID
+        columns, words, people, read, labels_are, layout, mapping = json.loads(self.said)
+        kept = Path(mapping) if mapping else None
+        return tidy_files.options_of(columns, words, people, read, labels_are, layout, kept)
 
     @property
     def name(self) -> str:
@@ -61,10 +64,10 @@ class ShownFile:
 Source = Principal | ShownFile  # whose labels a page is of: a study's, for whoever may see them, or a file's
 
 
-def shown_file(path: str, protocol: str = "", chosen: str = "{}", layout: str = "", people: str = "") -> ShownFile:
-    """The file as it is now; `chosen`: settings by name, as JSON. Raises OSError."""
+def shown_file(path: str, protocol: str = "", chosen: str = "{}", said: str = "") -> ShownFile:
+    """The file as it is now; `chosen`: settings by name, `said`: how it is read, both as JSON. Raises OSError."""
     now = Path(path).stat()
-    return ShownFile(path, protocol, chosen, now.st_mtime_ns, now.st_size, layout, people)
+    return ShownFile(path, protocol, chosen, now.st_mtime_ns, now.st_size, said)
 
 
 def of_file(what: str, file: ShownFile, *arguments: str, waiting: Waiting = NOBODY) -> Any:

@@ -33,7 +33,11 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
     told: list[str] = []
     problems: list[str] = []
     long = unfolded(table, mapping)
-    empty = long["label"].eq("") if mapping.spread else pd.Series(False, index=long.index)
+    blank = long["label"].str.strip().eq("") if mapping.spread else pd.Series(False, index=long.index)
+    asked = blank & _was_asked(long)
+    empty = blank & ~asked
+    if asked.any():
+        told.append(f"empty cells beside a price or a time are answers that are missing: {int(asked.sum()):,}")
     if empty.any():
         told.append(
             f"{int(empty.sum()):,} empty cells of the wide table are no answers{_of_judges(long[empty], mapping)}"
@@ -61,14 +65,18 @@ def _of_judges(empty: pd.DataFrame, mapping: LabelMap) -> str:
     return f"; judges' {', '.join(judges)}: where one was asked and gave none, write missing" if judges else ""
 
 
+def _was_asked(long: pd.DataFrame) -> pd.Series[bool]:
+    """Where something was paid or some time went by for a rater's answer, whatever the answer's cell holds."""
+    was_asked = pd.Series(False, index=long.index)
+    for name in (f"{BESIDE}cost_usd", f"{BESIDE}seconds"):
+        was_asked |= pd.to_numeric(long.get(name, was_asked), errors="coerce").gt(0)
+    return was_asked
+
+
 def unfolded(table: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
     """A row for each answer, with the columns `label`, and `rater_id` and `criterion` where heads say them."""
     if not mapping.spread:
-        columns = mapping.columns.get("label", ())
-        label = table[columns[0]] if columns else pd.Series("", index=table.index)
-        for name in columns[1:]:  # each row has its answer in one of them
-            label = label.mask(label.str.strip().eq(""), table[name])
-        return table.assign(label=label)
+        return table.assign(label=_either(table, mapping.columns.get("label", ())))
     rest = table.drop(columns=[one.column for one in mapping.spread])
     parts = []
     for one in mapping.spread:
@@ -88,7 +96,7 @@ def _named(long: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
             out[name] = long[name]
     for part, columns in mapping.columns.items():
         if part not in ("label", "item_id") and part not in out:
-            out[part] = _together(long, columns)
+            out[part] = (_either if part in verdicts.NUMBERS else _together)(long, columns)
     for part in {part for one in mapping.spread for part in one.measures}:
         out[part] = long[f"{BESIDE}{part}"]
     for part, text in mapping.constants.items():
@@ -100,6 +108,14 @@ def _named(long: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
     if "presentation" in out:
         out["presentation"] = out["presentation"].map(lambda word: roles.ORDERS.get(word.strip().lower(), word))
     return out
+
+
+def _either(table: pd.DataFrame, columns: tuple[str, ...]) -> pd.Series[str]:
+    """The cell of whichever column has one: each row's stands in one of them."""
+    cells = table[columns[0]] if columns else pd.Series("", index=table.index)
+    for name in columns[1:]:
+        cells = cells.mask(cells.str.strip().eq(""), table[name])
+    return cells
 
 
 def _together(long: pd.DataFrame, columns: tuple[str, ...]) -> pd.Series[str]:
@@ -132,7 +148,9 @@ def _read_answers(out: pd.DataFrame, mapping: LabelMap, problems: list[str]) -> 
 
 def _of_systems(rows: pd.DataFrame, meant: pd.Series[str], problems: list[str]) -> pd.Series[str]:
     a, b = meant.eq(rows["system_a"]), meant.eq(rows["system_b"])
-    other = ~a & ~b & ~meant.isin(["tie", "not_applicable", ""])
+    names = {*rows["system_a"], *rows["system_b"]}
+    sides = [one for one in "AB" if one not in names]
+    other = ~a & ~b & ~meant.isin(["tie", "not_applicable", "", *sides])
     if other.any():
         first = meant[other].iloc[0]
         problems.append(

@@ -41,13 +41,20 @@ def raters_beside(table: pd.DataFrame, mapping: LabelMap, asked: Asked) -> Besid
         return Beside()
     used = {name for names in (*mapping.columns.values(), *asked.columns.values()) for name in names}
     words, known = _words(table[label[0]], asked), [*map(str, table[who[0]].unique())]
+    systems = _systems(table, mapping)
+    words |= systems
     people, is_open = _people_in(table, mapping), not asked.people or EVERYBODY in asked.people
     raters: dict[str, str] = {}
     other: list[str] = []
     unsure: list[str] = []
     left: list[str] = []
+    like: list[str] = []  # of them those that answer in the rows' words
     unlike: dict[str, object] = {}  # column -> whether its head says that it is a rater's
-    for name in [one for one in map(str, table) if one not in used]:
+    free = [one for one in map(str, table) if one not in used]
+    of_models = {
+        one.rpartition(".")[0] for one in free if names_of.kind_of_name(one) == "judge" and _ends_as_model(one)
+    }
+    for name in free:
         given, person, bare = (
             _words(table[name], asked),
             names_of.person_of(name, asked.people),
@@ -58,7 +65,11 @@ def raters_beside(table: pd.DataFrame, mapping: LabelMap, asked: Asked) -> Besid
         is_like = given <= words and (len(given) > 1 or ("." in name and is_model))
         shared = given & words
         is_other = is_named or is_like or (person and shared)
-        if not is_other and not names_of.called(person or bare, known) and _may_answer(given, words, name, is_model):
+        if (
+            not is_other
+            and not names_of.called(person or bare, known)
+            and _may_answer(given, words, name, is_model or name.rpartition(".")[0] in of_models)
+        ):
             unlike[name] = is_model or (person and is_open)
         elif not given or names_of.called(person or bare, known) or not is_other:
             left += [name] if given and person and len(given) <= len(words) else []
@@ -71,12 +82,16 @@ def raters_beside(table: pd.DataFrame, mapping: LabelMap, asked: Asked) -> Besid
         elif is_like and is_model:
             raters[name] = bare
         else:
-            (left if asked.people or is_judge or (people and not person) else unsure).append(name)
+            like += [name] if is_like and not is_judge else []
+            (left if asked.people or is_judge or given & systems or (people and not person) else unsure).append(name)
     objects = {one.rpartition(".")[0] for one in (*raters, *unsure)} - {""}
+    for name in [one for one in like if asked.people and one.rpartition(".")[0] in objects]:
+        raters[name] = names_of.bare_name(name)  # a judge beside judges, whatever it is called
+        left.remove(name)
     for name, is_rater in unlike.items():
         is_rater = is_rater or name.rpartition(".")[0] in objects
         (other if is_rater and _is_plain(name) and not _differing(table, mapping, name) else left).append(name)
-    problems = [_in_other_words(table, mapping, name, words, asked) for name in other]
+    problems = [_in_other_words(table, mapping, name, words - systems, asked) for name in other]
     problems += _question(unsure, raters, mapping, people) if unsure else []
     told = (
         f"not read, though they may be answers: {', '.join(left)} (--people names those that are a person's; a judge's "
@@ -136,13 +151,20 @@ def _in_other_words(table: pd.DataFrame, mapping: LabelMap, name: str, words: se
     return (
         f"{name!r} answers in other words ({', '.join(own[:SHOWN])}) than {label!r} "
         f"({', '.join(sorted(words)[:SHOWN])}): "
-        f"say which are the same, such as --map-label {shlex.quote(own[0])}={shlex.quote(min(words, default='A'))}"
+        f"say which are the same, such as --map-label {shlex.quote(own[0])}={shlex.quote(min(words, default='A'))}; "
+        f"--map ignore={shlex.quote(name)} where it is no rater"
     )
 
 
 def _words(cells: "pd.Series[str]", asked: Asked) -> set[str]:
     """The answers of a column, as --map-label calls them."""
     return {asked.words.get(word, word) for word in cells.str.strip().unique()} - {""}
+
+
+def _systems(table: pd.DataFrame, mapping: LabelMap) -> set[str]:
+    """The names of both systems, which are answers too where each row has them; none where a row has one or none."""
+    pairs = [mapping.columns.get(part, ("",))[0] for part in ("system_a", "system_b")]
+    return {*table[pairs].to_numpy().ravel()} - {""} if "" not in pairs else set()
 
 
 def _may_answer(given: set[str], words: set[str], name: str, is_model: bool) -> bool:

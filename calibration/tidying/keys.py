@@ -84,12 +84,32 @@ def find_items(found: Found) -> None:
     _ask_of_models(found, more)
     if tuple(known) != (*known, *more) or len(known) > 1:
         found.told.append(f"an item is {' with '.join((*known, *more))}")
+    _say_topics(found)
+
+
+def _say_topics(found: Found) -> None:
+    """Which column of several items may be the topic where none is; and where one is, another that parts into more."""
+    items = [name for name in found.columns["item_id"] if name not in _pair(found)]
+    shared = [name for name in items if _is_coarse(found, name)]
     if "cluster_id" not in found.columns:
         near = [name for name in found.free() if plain(name).rpartition(" ")[2] in CLUSTERS and _is_coarse(found, name)]
         found.told.append(
             "no column names the topic, so each item counts as one of its own; where items share one: "
-            + ", or ".join(f"--map cluster_id={name}" for name in near or ["COLUMN"])
+            + ", or ".join(f"--map cluster_id={name}" for name in near or shared or ["COLUMN"])
         )
+    elif "cluster_id" not in found.asked.columns and shared:
+        count = {name: found.table[name].nunique() for name in (*found.columns["cluster_id"][:1], *shared)}
+        finest = max(shared, key=lambda name: count[name])
+        (now,) = found.columns["cluster_id"][:1]
+        if count[finest] > count[now]:
+            found.told.append(
+                f"the topics are the {count[now]:,} of {now!r}; items share the {count[finest]:,} of {finest!r} as "
+                f"well: --map cluster_id={finest} where those are the topics"
+            )
+
+
+def _pair(found: Found) -> set[str]:
+    return {name for part in ("system_a", "system_b") for name in found.columns.get(part, ())}
 
 
 def _ask_of_models(found: Found, more: Sequence[str]) -> None:

@@ -61,6 +61,7 @@ class Asked:
 
     `columns` as of a `LabelMap`; several columns of rater_id or criterion are a wide table. `labels_are`: as `read_as`
     of `Answers`, "" to find out. `people`: names of raters; where any is given, the others are judges.
+    `ignored`: columns, and in JSON objects and lists too, that are not read.
     """
 
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -68,6 +69,7 @@ class Asked:
     words: Mapping[str, str] = field(default_factory=dict)
     labels_are: str = ""
     people: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

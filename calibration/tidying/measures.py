@@ -79,12 +79,17 @@ def give_measures(found: Found) -> None:
                 own[column][part] = name
     said = {*found.asked.columns, *found.constants}
     taken = {name for part, names in found.columns.items() if part in said or part not in ONE_EACH for name in names}
-    left = []
+    left: list[str] = []
+    more: dict[str, tuple[str, ...]] = {}
     taken |= {*own} | {name for given in own.values() for name in given.values()}
     for name, owner in measured([name for name in found.names if name not in taken], own).items():
         part = measure_of(name)[1]
-        if owner and part not in said and part not in own[owner] and fits(part, found.table[name]):
+        if not owner or part in said or not fits(part, found.table[name]):
+            left.append(name)
+        elif part not in own[owner]:
             own[owner][part] = name
+        elif _goes_on(found, own[owner][part], name) and part not in more:
+            more[part] = (name,)
         else:
             left.append(name)
     moved = {name for given in own.values() for name in given.values()} | {*left}
@@ -94,12 +99,17 @@ def give_measures(found: Found) -> None:
     if left:
         found.told.append(f"beside a rater's answers, kept in no column of labels: {', '.join(left)}")
     if not found.spread:
-        found.columns |= {part: (name,) for given in own.values() for part, name in given.items()}
+        found.columns |= {part: (name, *more.get(part, ())) for given in own.values() for part, name in given.items()}
         return
     found.spread = tuple(replace(one, measures=own[one.column]) for one in found.spread)
     for part in MEASURES:
         if listed := tuple(given[part] for given in own.values() if part in given):
             found.told.append(f"the {part} of a rater's answers: {', '.join(listed)}")
+
+
+def _goes_on(found: Found, first: str, name: str) -> bool:
+    """Whether a column measures the rows that the first does not: `latency_s` of judges, people having `seconds`."""
+    return not found.spread and not (found.table[first].ne("") & found.table[name].ne("")).any()
 
 
 def _give_to_whom_it_is(found: Found, own: Mapping[str, dict[str, str]]) -> list[str]:

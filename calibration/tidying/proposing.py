@@ -18,7 +18,15 @@ from calibration.table.roles import NAMES, as_text, called_elsewhere, in_english
 from calibration.table.typed_cells import is_number
 from calibration.tidying import keys, mapping, measures, readings
 from calibration.tidying.found import FROM, Found, kind_of, made_of_several
-from calibration.tidying.raters import are_asked_about, bare_name, called, crossed, kind_of_word, people_of
+from calibration.tidying.raters import (
+    are_asked_about,
+    bare_name,
+    called,
+    crossed,
+    kind_of_name,
+    kind_of_word,
+    people_of,
+)
 from calibration.tidying.value_sets import plain, recognise
 
 OVERALL = "overall"
@@ -290,9 +298,18 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
         who, what = (dict.fromkeys(getattr(one, name) for one in grid) for name in ("rater_id", "criterion"))
         found.told.append(f"a column for each rater ({', '.join(who)}) and criterion ({', '.join(what)})")
         return
-    core = [name for name in candidates if kind_of(bare_name(name), found.asked)]
-    alike = [name for name in candidates if name in core or _alike(found.table, name, core or candidates)]
-    raters = core if len({kind_of(bare_name(name), found.asked) for name in core}) == 2 else alike or candidates
+    people = found.asked.people
+    known = [name for name in candidates if kind_of(bare_name(name), found.asked)]
+    named = [
+        name
+        for name in known
+        if kind_of_name(bare_name(name)) or {bare_name(name), name.rpartition(".")[2]} & {*people}
+    ]  # --people makes a judge of whoever answers alike, and not of every column with few words
+    core = (named or known) if people else named
+    alike = [
+        name for name in candidates if name in named or _alike(found.table, name, core or candidates, bool(people))
+    ]
+    raters = core if not people and len({kind_of_name(bare_name(name)) for name in core}) == 2 else alike or candidates
     if not core and (len(candidates) > 1 or not any(name in found.table for name in FROM)):
         found.problems.append(
             f"{', '.join(map(repr, candidates))} may hold answers, and no column is known to say who gave them: where "
@@ -306,13 +323,13 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
         return
     found.spread = tuple(mapping.Spread(name, rater_id=bare_name(name)) for name in raters)
     found.told.append(f"a column for each rater: {', '.join(raters)}")
-    left = [name for name in alike if name not in raters]
+    left = [name for name in (candidates if people else alike) if name not in raters]
     likely = [name for name in left if _share_most(found.table, name, raters)]
     if likely:
         found.problems.append(are_asked_about(likely, raters))
     elif left:
-        people = people_of([*raters, *left])
-        found.told.append(f"not read as answers: {', '.join(left)} (say so if they are: --people {people})")
+        said = "--map rater_id=ONE+OTHER names all raters" if people else f"--people {people_of([*raters, *left])}"
+        found.told.append(f"not read as answers: {', '.join(left)} (say so if they are: {said})")
 
 
 def _holds_answers(name: str, cells: pd.Series[str]) -> bool:
@@ -327,12 +344,15 @@ def _is_sure(cells: pd.Series[str]) -> bool:
     return recognise(words, "", False).answers.read_as in ("verdicts", "sides", "scores")
 
 
-def _alike(table: pd.DataFrame, name: str, others: Sequence[str]) -> bool:
-    """Whether a column's answers are of the same set as those of the others."""
+def _alike(table: pd.DataFrame, name: str, others: Sequence[str], however_spelt: bool = False) -> bool:
+    """Whether a column's answers are of the same set as those of the others, or verdicts as they are."""
     own = {*table[name].str.strip()} - {""}
     words = {word for one in others if one != name for word in table[one].str.strip()} - {""}
     numbers = all(map(is_number, own)) and bool(words) and all(map(is_number, words))
-    return numbers or bool(own & words)
+    verdicts = however_spelt and all(
+        recognise(one, "", True).answers.read_as in ("verdicts", "sides") for one in (own, words)
+    )
+    return numbers or bool(own & words) or verdicts
 
 
 def _share_most(table: pd.DataFrame, name: str, others: Sequence[str]) -> bool:

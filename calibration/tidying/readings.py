@@ -51,10 +51,9 @@ def _read(found: Found, rows: pd.DataFrame, named: str) -> tuple[mapping.Answers
     words = {word for word in rows["label"].str.strip().unique() if word}
     mapped = {word: said.words.get(word, word) for word in words}
     names = _systems(found, rows)
-    if said.labels_are in ("", "systems") and names and _name_systems({*mapped.values()}, names):
-        ties = {word: "tie" for word in mapped.values() if plain(word) in TIES and word not in names}
-        ties |= {word: STATUS_WORDS[plain(word)] for word in mapped.values() if plain(word) in STATUS_WORDS}
-        return mapping.Answers("systems", _through(mapped, ties)), "names of systems are read as A and B", ""
+    meant = _beside_names({*mapped.values()}, names) if said.labels_are in ("", "systems") else None
+    if meant is not None:
+        return mapping.Answers("systems", _through(mapped, meant)), "names of systems are read as A and B", ""
     read = recognise({*mapped.values()}, named, bool(names), said.labels_are)
     answers, ask = read.answers, read.ask
     if answers.read_as == "sides" and (said.labels_are == "verdicts" or _named_after_sides(found)):
@@ -102,9 +101,19 @@ def _systems(found: Found, rows: pd.DataFrame) -> set[str]:
     return named if rows[found.columns["system_b"][0]].ne("").any() else set()
 
 
-def _name_systems(words: set[str], systems: set[str]) -> bool:
-    other = {word for word in words - systems if plain(word) not in TIES and plain(word) not in STATUS_WORDS}
-    return bool(words & systems) and not other and not systems <= {"A", "B"}
+def _beside_names(words: set[str], systems: set[str]) -> dict[str, str] | None:
+    """What words beside the names of systems mean: ties, none, and another rater's A and B; None where it is unsure.
+
+    A and B beside names are sides of the row only where no name is one as well.
+    """
+    ties = {word: "tie" for word in words if plain(word) in TIES and word not in systems}
+    ties |= {word: STATUS_WORDS[plain(word)] for word in words if plain(word) in STATUS_WORDS}
+    other = words - systems - {*ties}
+    if not words & systems or systems <= {"A", "B"}:
+        return None
+    read = recognise(other | {"A", "B"}, "", True).answers
+    sided = read.read_as == "verdicts" and recognise({*systems, "A", "B"}, "", True).answers.read_as == "words"
+    return ties if not other else {**read.words, **ties} if sided else None
 
 
 def _named_after_sides(found: Found) -> bool:

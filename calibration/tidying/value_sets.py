@@ -99,7 +99,9 @@ def _numbers(written: list[str], usable: list[str], named: str, is_paired: bool,
     if labels_are == "scores" or (not is_paired and not {1.0, 2.0} <= values) or values - {-1.0, 0.0, 1.0, 2.0}:
         if is_paired and labels_are != "scores":
             told = f"the answers are the numbers {shown}, and two systems are named: a number is no verdict on a pair; "
-            return Read(Answers("scores"), ask=f"{told}{ASK}1=A,2=B,0=tie, or leave system_b out: --map system_b=")
+            return Read(
+                Answers("scores"), ask=f"{told}{ASK}1=A,2=B,0=tie, or leave the second system out: --map ignore=COLUMN"
+            )
         return Read(Answers("scores", statuses))
     if is_paired and {1.0, 2.0} <= values <= {0.0, 1.0, 2.0}:
         meant = {word: {1.0: "A", 2.0: "B", 0.0: "tie"}[float(word)] for word in usable}

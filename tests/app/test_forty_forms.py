@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import calipers
 from annotation.errors import AnnotationError
 from app.commands.tidying import options_of
 from calibration.tidying.raters import person_of
@@ -344,6 +346,60 @@ def test_each_judge_of_an_object_beside_a_list_of_people_is_a_rater(
     assert labels_of(written(tmp_path / "c.jsonl", lines(silent)))[0]["label"].equals(labels["label"]), "null too"
 
 
+OPEN, USD = "small", {JUDGE: 0.25, "small": 0.5}
+
+
+def judged(form: str) -> bytes:
+    """Two people, and two judges of whom the second gave no answer to q1 and q2, with prices where the form has them."""
+    rows = []
+    for question, given in ANSWERS.items():
+        said = {JUDGE: VERDICT[given[2]], OPEN: "" if question in ("q1", "q2") else VERDICT[given[1]]}
+        full = {name: {"verdict": one, "latency_s": 2, "cost_usd": USD[name]} for name, one in said.items()}
+        people = {name: VERDICT[one] for name, one in zip(PEOPLE, given, strict=False)}
+        row: Row = {"prompt": {"id": question, "lang": "en"}, "topic": "AB"[question > "q4"] + "-side"}
+        row |= {"model_a": "atlas", "model_b": "borel"}
+        listed = [{"rater": name, "preference": one, "seconds": 9} for name, one in people.items()]
+        names = {"A": "atlas", "B": "borel"}
+        rows.append({
+            "a list": row | {"notes": listed, "judges": [{"judge": name, **one} for name, one in full.items()]},
+            "records": row | {"notes": listed, "judges": full},
+            "values": row | {"notes": listed, "judges": said},
+            "names of systems": row | {"notes": listed, "judges": {name: names.get(one, one) for name, one in said.items()}},
+            "two objects": row | {"annotators": people, "judges": said},
+            "two objects of records": row | {"annotators": {name: {"vote": one} for name, one in people.items()}, "judges": full},
+            "columns": row | {"prompt": question, "lang": "en"} | people | said
+            | {f"{name} {what}": one[what] for name, one in full.items() for what in ("latency_s", "cost_usd")},
+        }[form])  # fmt: skip
+    return delimited(rows) if form == "columns" else lines(rows)
+
+
+@pytest.mark.parametrize("form", ["a list", "records", "values", "names of systems", "two objects",
+                                  "two objects of records", "columns"])  # fmt: skip
+def test_the_same_answers_are_the_same_labels_in_every_form(tmp_path: Path, form: str) -> None:
+    path = written(tmp_path / ("a.csv" if form == "columns" else "a.jsonl"), judged(form))
+    made = read_tidy(path, options_of(columns=[], words=[], people=[",".join(PEOPLE)], read=[]))
+    assert not made.problems
+    labels = made.labels.assign(rater_id=made.labels["rater_id"].str.rpartition(".")[2])
+    expected = {
+        (question, who): VERDICT[given[place]]
+        for question, given in ANSWERS.items() for place, who in enumerate((*PEOPLE, JUDGE))
+    } | {(question, OPEN): "" if question in ("q1", "q2") else VERDICT[given[1]] for question, given in ANSWERS.items()}  # fmt: skip
+    said = {(re.findall(r"q\d", row.item_id)[0], row.rater_id): row.label for row in labels.itertuples()}
+    assert (said, len(labels)) == (expected, 32)
+    is_judge = labels["rater_id"].isin([JUDGE, OPEN])
+    assert is_judge.equals(labels["rater_kind"] == "judge")
+    has_prices = form in ("a list", "records", "two objects of records", "columns")
+    assert ("cost_usd" in labels) == has_prices
+    if has_prices:
+        paid = labels.loc[is_judge].assign(cost_usd=lambda own: own["cost_usd"].astype("float"))
+        assert paid.groupby("rater_id")["cost_usd"].sum().to_dict() == {JUDGE: 2.0, OPEN: 4.0}
+        assert {*paid["seconds"]} == {"2"}
+    agreement = calipers.read(path, people=PEOPLE, resamples=99).agreement().set_index("rater")
+    found = next(row for name, row in agreement.iterrows() if str(name).endswith(OPEN))
+    assert found["n"] == 12, "of 16 comparisons four are with no answer"
+    assert found["cohen_kappa"] == pytest.approx(14 / 23), "scikit-learn's of these twelve"
+
+
 @pytest.mark.parametrize("open_judge", ["open", "llama-judge"])
 @pytest.mark.parametrize("words", [{"A": "Model A", "B": "Model B", "t": "Tie"}, VERDICT | {"t": "both bad"}, VERDICT])
 def test_no_answers_of_an_object_beside_a_list_of_people_are_lost(
@@ -363,10 +419,10 @@ def test_no_answers_of_an_object_beside_a_list_of_people_are_lost(
             labels_of(path, said)
         same = ",".join(f"{word}={VERDICT[one]}" for one, word in words.items() if word != VERDICT[one])
         said = options_of(columns=[], words=[same], people=[people], read=[])
-    labels, told = labels_of(path, said)
-    judges = {f"evals.{JUDGE}"} | ({f"evals.{open_judge}"} if "judge" in open_judge else set())
-    assert {*labels["rater_id"]} == {*PEOPLE, *judges}
-    assert "judge" in open_judge or NOT_READ.format("evals.open") in str(told), "one whose name says nothing is told"
+    labels, _ = labels_of(path, said)
+    assert {*labels["rater_id"]} == {*PEOPLE, f"evals.{JUDGE}", f"evals.{open_judge}"}, "whatever a judge is called"
+    less = replace(said, asked=replace(said.asked, ignored=(f"evals.{open_judge}",)))
+    assert f"evals.{open_judge}" not in {*labels_of(path, less)[0]["rater_id"]}, "unless it is to be ignored"
     experts = [{**row, "judges": [{"model": JUDGE, "verdict": "AB"[place % 2]}], "human_annotations": None, "evals": None,
                 "experts": {"ada": "BA"[place % 2], "ben": ["Model A", "Model B"][place % 2]}}
                for place, row in enumerate(records)]  # fmt: skip

@@ -175,12 +175,12 @@ def import_probes(
     Example: calipers import probes DeepResearchGym --layout deepresearchgym --study keypoints --dry-run
     """
     from annotation.files.folders import refuse_ways_out
-    from annotation.files.nested import parse_fields
     from annotation.importing import layouts
     from annotation.importing.claims.probe_records import ProbeOptions
     from annotation.importing.claims.probes_table import FIELDS
     from annotation.importing.claims.probes_write import import_probes as write
     from annotation.importing.layouts import PROBE_LAYOUTS, layout_lines
+    from annotation.tool_answers.entries import parse_fields
 
     if layout not in PROBE_LAYOUTS:
         raise typer.BadParameter(
@@ -277,12 +277,12 @@ def _import(
 ) -> None:  # fmt: skip
     from annotation.files.decoding import nfc
     from annotation.files.folders import refuse_ways_out
-    from annotation.files.nested import parse_fields
     from annotation.importing.labels.results import LABELS_ARE as FRAMES
     from annotation.importing.labels.results import ResultOptions
     from annotation.importing.labels.results_write import import_results
     from annotation.importing.layouts import RESULT_LAYOUTS, layout_lines
     from annotation.people.keys import ADDRESSES, kept_key, key_of
+    from annotation.tool_answers.entries import parse_fields
 
     chosen = {name: nfc(value) if isinstance(value, str) else value for name, value in chosen.items()}
     if layout not in RESULT_LAYOUTS:

@@ -18,8 +18,13 @@ def show(
         None, help="How much less than a left-out annotator a judge may agree: .05 is 5 points."
     ),
     at_least: float = typer.Option(None, help="Instead: the share of labels it must agree in, such as .80."),
+    map_: list[str] = tidying.MAP,
+    map_label: list[str] = tidying.MAP_LABEL,
+    labels_are: str = tidying.LABELS_ARE,
     people: list[str] = tidying.PEOPLE,
+    read: list[str] = tidying.READ,
     layout: str = tidying.LAYOUT,
+    mapping: Path = tidying.MAPPING,
     port: int = typer.Option(8510, help="Port to listen on, of this machine alone.", min=1, max=65_535),
     browser: bool = typer.Option(True, help="Open the browser; the link is printed anyway."),
 ) -> None:
@@ -30,15 +35,18 @@ def show(
     points come first. Runs until Ctrl-C.
 
     Example: calipers show labels.csv
+    Example: calipers show votes.jsonl --people anna,ben --map cluster_id=prompt.id
     """
     from app.results.shown_file import refuse_unshown, shown_file
     from app.settings import Settings, refuse_taken, server_options
     from calipers import label_files, own_folders
 
     chosen = label_files.settings_chosen(calibration, {"margin": margin, "at_least": at_least})
+    kept = str(mapping.resolve()) if mapping else ""
+    said = json.dumps((map_, map_label, people, read, labels_are, layout, kept))
     refuse_taken("127.0.0.1", port)
     # what cannot be shown is said here, in one sentence, and not on a page
-    refuse_unshown(shown_file(str(file), protocol, json.dumps({**chosen, **FEW}), layout, ",".join(people)))
+    refuse_unshown(shown_file(str(file), protocol, json.dumps({**chosen, **FEW}), said))
     link = f"http://127.0.0.1:{port}"
     typer.echo(f"{file} is shown on {link} until Ctrl-C")
     script = Path(__file__).resolve().parents[2] / "file_shell.py"
@@ -47,9 +55,7 @@ def show(
         *(one for one in server_options(Settings(base_url=link), "127.0.0.1") if "headless" not in one),
         f"--server.headless={'false' if browser and sys.stdout.isatty() else 'true'}",
     ]
-    os.execv(
-        sys.executable, [*command, "--", str(file.resolve()), protocol, json.dumps(chosen), layout, ",".join(people)]
-    )
+    os.execv(sys.executable, [*command, "--", str(file.resolve()), protocol, json.dumps(chosen), said])
 
 
 FEW = {"resamples": 99, "per_criterion": False}  # to learn whether the file can be calibrated

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Engine, event, select
 
 from annotation.errors import AnnotationError, ImportingError
-from annotation.files.nested import parse_fields
+from annotation.tool_answers.entries import parse_fields
 from annotation.work.claiming import take
 from annotation.work.open_and_close import move_study
 from db.connect import transaction

@@ -13,7 +13,7 @@ from sqlalchemy import func, or_, orm, select
 from annotation.importing.labels.results_match import IMPORTED
 from annotation.judges.defining.judge_file import maker, own_family
 from annotation.judges.defining.own_files import CODE
-from annotation.judges.money.accounts import not_of_a_stress_test
+from annotation.judges.money.accounts import in_force, not_of_a_stress_test
 from annotation.judges.money.ledger import money_of
 from annotation.judges.reviewing.judge_standings import label_counts
 from annotation.labels.current_labels import is_newest
@@ -29,7 +29,7 @@ SHOWN = (
 
 
 def judge_facts(session: orm.Session, study: Study) -> list[dict[str, Any]]:
-    """Every judge that was asked or imported, by name, with the settings it was planned with last."""
+    """Every judge that was asked or imported, by name, with the settings whose answers count."""
     judges = session.scalars(select(Judge).where(Judge.study_id == study.id).order_by(Judge.name)).all()
     usable = label_counts(session, study)
     orders, reported, dates = _orders(session, study), _reported(session, study), _dates(session, study)
@@ -38,9 +38,7 @@ def judge_facts(session: orm.Session, study: Study) -> list[dict[str, Any]]:
     of_the_study = or_(JudgeConfig.model == IMPORTED, not_of_a_stress_test())
     tried, found = settings_tried(session, study), []
     for judge in judges:
-        configs = session.scalars(
-            select(JudgeConfig).where(JudgeConfig.judge_id == judge.id, of_the_study).order_by(JudgeConfig.id)
-        ).all()
+        config = in_force(session, judge.id, of_the_study, answered=True)
         money = money_of(session, judge, usable.get(judge.name, {}).get("ok", 0))
         if not money.attempts and judge.name not in usable:
             continue  # planned alone
@@ -60,9 +58,9 @@ def judge_facts(session: orm.Session, study: Study) -> list[dict[str, Any]]:
                 "attempts": money.attempts or None,
                 "cost": money.cost,
                 "wasted_share": money.waste_share,
-                "imported": not money.attempts and all(config.model == IMPORTED for config in configs),
-                "settings_tried": tried.get(judge.name, 1) if configs else None,
-                **_asked(configs[-1] if configs else None),
+                "imported": not money.attempts and (config is None or config.model == IMPORTED),
+                "settings_tried": tried.get(judge.name, 1) if config else None,
+                **_asked(config),
             }
         )
     return found

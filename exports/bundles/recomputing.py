@@ -292,9 +292,10 @@ def _same_page(printed: str, text: str) -> bool:
 
 def _number(cell: str) -> Any:
     try:
-        return int(cell) if cell.isdecimal() else float(cell)
+        number = int(cell) if cell.isdecimal() else float(cell)
     except ValueError:
         return cell
+    return number if math.isfinite(number) else cell  # a judge may be called nan, which is a name and equals itself
 
 
 def _alike(one: Any, other: Any) -> bool:

@@ -14,8 +14,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from annotation.errors import AnnotationError, ImportingError
+from calibration.results import CalibrationSettings
 from calipers.label_files import read_labels
+from exports.bundles.recomputing import Inputs, report_from
+from exports.sheets.judges import judges_table
 from plain.spreadsheets import guarded
+from tests.exports.bundled import made_labels
 
 BOTH = ("read_regular_csv", "read_regular_parquet")
 ANY_FOLDER = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -33,6 +37,20 @@ def read(path: Path, used_only: bool = False) -> tuple[Any, ...]:
 def row_by_row(path: Path, used_only: bool = False) -> tuple[Any, ...]:
     with patch.multiple("annotation.files.arrow_tables", **dict.fromkeys(BOTH, lambda *_: None)):
         return read(path, used_only)
+
+
+CALLED = ("nan", "None", "NA", "null", "inf", "true", "1e5", "100000", "007", "7", "1_000", "2024-01-01")
+
+
+def test_judges_that_are_called_like_values_keep_their_names_in_every_table(tmp_path: Path) -> None:
+    labels, path = made_labels(), tmp_path / "labels.csv"
+    named = [labels[labels["rater_id"] == "mini"].assign(rater_id=name) for name in CALLED]
+    pd.concat([labels[labels["rater_kind"] == "human"], *named]).to_csv(path, index=False)
+    report, _ = report_from(read_labels(path), Inputs(CalibrationSettings(resamples=19)))
+    assert {one.rater for one in report.estimates if one.statistic == "valid_share"} >= {*CALLED}
+    table = judges_table(report)
+    assert table is not None
+    assert {str(row[0]) for row in table.rows} >= {*CALLED}
 
 
 marks = st.sampled_from(

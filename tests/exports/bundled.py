@@ -35,17 +35,19 @@ INPUTS = Inputs(
 DRAWN = dict(
     list(FIGURES.items())[:3]
 )  # a bundle holds all alike; tests/app/test_bundle_command.py makes one with every figure
-QUICK = replace(INPUTS, settings=replace(INPUTS.settings, resamples=19, per_criterion=False))
+QUICK = replace(
+    INPUTS, cascades=("mini then nan",), settings=replace(INPUTS.settings, resamples=19, per_criterion=False)
+)
 
 
 def made_labels() -> pd.DataFrame:
-    """Three annotators and two judges on eight topics; a rater, a criterion and a system with hostile names."""
+    """Three annotators and two judges on eight topics; with hostile names, and a judge called nan."""
     draw, rows = random.Random(7), []
     for topic in range(8):
         for criterion in ("clear", HOSTILE):
             truth = draw.choice("AB")
             raters = [("Ada", "human", 0.9), (HOSTILE, "human", 0.8), ("Cem", "human", 0.85)]
-            raters += [("mini", "judge", 0.7), ("large", "judge", 0.9)]
+            raters += [("mini", "judge", 0.7), ("nan", "judge", 0.9)]
             for rater, kind, right in raters:
                 for presentation in ("AB", "BA") if kind == "judge" else ("AB",):
                     label = truth if draw.random() < right else {"A": "B", "B": "A"}[truth]
@@ -55,7 +57,7 @@ def made_labels() -> pd.DataFrame:
                             "criterion": criterion, "label": label, "cluster_id": f"t{topic}",
                             "system_a": "ours", "system_b": "@theirs", "presentation": presentation, "run": 1,
                             "pass_no": 2 if presentation == "BA" else 1, "seconds": 3.5, "status": "ok",
-                            "cost_usd": 0.001 if rater == "mini" else 0.02 if rater == "large" else 0.5,
+                            "cost_usd": 0.001 if rater == "mini" else 0.02 if rater == "nan" else 0.5,
                             "rationale": f"because of\n{HOSTILE}",
                         }
                     )  # fmt: skip

@@ -95,7 +95,7 @@ def test_a_bundle_made_anew_from_changed_labels_is_consistent_but_not_the_publis
         ("inputs.json", lambda text: text.replace('"seed": 3', '"seed": 4')),
         ("inputs.json", lambda text: text.replace('"margin": 0.05', '"margin": 0.2')),
         ("inputs.json", lambda text: text[:-20]),
-        ("inputs.json", lambda text: text.replace("mini then large", "large then mini")),
+        ("inputs.json", lambda text: text.replace("mini then nan", "nan then mini")),
         ("label-history.jsonl", lambda text: text.replace('"label": "tie"', '"label": "A"', 1)),
         ("label-history.jsonl", lambda text: "\n".join(text.splitlines()[:-1]) + "\n"),
         ("label-history.jsonl", lambda text: "not json\n" + text),

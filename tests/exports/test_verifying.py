@@ -108,7 +108,7 @@ def test_a_file_that_no_report_has_is_named_and_a_methods_section_in_chinese_tha
         ("inputs.json", in_json("settings", "families", value={"mini": [1]})),
         ("inputs.json", in_json("settings", "epsilon", value="x")),
         ("inputs.json", in_json("settings", "unheard_of", value=1)),
-        ("inputs.json", in_json("cascades", value=["nobody then large"])),
+        ("inputs.json", in_json("cascades", value=["nobody then nan"])),
         ("inputs.json", in_json("cascades", value=[1])),
         ("inputs.json", in_json("presets", value=[[]])),
         ("inputs.json", in_json("presets", value=["unheard of"])),

@@ -19,7 +19,7 @@ from annotation.items.shown import shown_of_item
 from annotation.judges.asking.own_prompts import own_template, with_examples
 from annotation.judges.asking.prompt import DATA, PART, WIRE
 from annotation.judges.defining.judge_file import JudgeDefinition
-from annotation.judges.money.accounts import not_of_a_stress_test
+from annotation.judges.money.accounts import in_force, not_of_a_stress_test
 from annotation.judges.replies.reply import ANSWER_FIELD
 from annotation.labels.current_labels import counted_labels
 from annotation.leaks.redaction import redactor_of
@@ -100,17 +100,13 @@ def topics_shown(session: Session, study: Study, template: str, judge: str = "")
 
 
 def items_shown_to(session: Session, study: Study) -> dict[str, int]:
-    """Judge -> how many items lie on topics that its prompt, as it was planned last, shows with their answers."""
+    """Judge -> how many items lie on topics that its prompt, whose answers count, shows with their answers."""
     if not _draws(session, study):
         return {}
     found = {}
     for judge in session.scalars(select(Judge).where(Judge.study_id == study.id).order_by(Judge.name)):
-        configs = (
-            select(JudgeConfig.template)
-            .where(JudgeConfig.judge_id == judge.id, not_of_a_stress_test())
-            .order_by(JudgeConfig.id.desc())
-        )
-        topics = topics_shown(session, study, session.scalar(configs.limit(1)) or "", judge.name)
+        config = in_force(session, judge.id, not_of_a_stress_test(), answered=True)
+        topics = topics_shown(session, study, config.template if config else "", judge.name)
         items = select(Item.id).where(Item.topic_id.in_(topics), Item.purpose == "label", Item.excluded_at.is_(None))
         if topics:
             found[judge.name] = len(session.scalars(items).all())

@@ -31,6 +31,8 @@ SHIPPED_NAMES = (
 BLOCKS = frozenset({"system", "user"})
 BLOCK = re.compile(r"{% block (system|user) %}\n(.*?){% endblock %}", re.DOTALL)  # of a shipped prompt
 SENTINEL = "qzx{}vk"  # stands for a text, to see where it comes out
+CHANGEABLE = " ÄRGER  über  <b>&amp;\"'</b> %s {} https://example.org/\n\n- one\n\t2.50\n"
+LONG = 200_000  # characters: longer than nearly every report, so that a prompt that cuts reports is seen to
 CRITERIA = re.compile(r"'[\w.]+\.(Asked|Listed) object' has no")  # as Jinja says it
 ONE_BY_ONE = "; criteria one by one are {% for one in criteria %}{{ one.code }}: {{ one.text }}{% endfor %}"
 BESIDE = 200  # characters between a criterion's id and its text, where the model is to see that they belong together
@@ -119,17 +121,19 @@ def refuse_named_systems(protocol: Protocol, definition: JudgeDefinition, system
 def refuse_unfit(template: str, material: Material, source: str) -> None:
     """Raises AnnotationError `bad_prompt` for a prompt that cannot be asked, or leaves something out.
 
-    `material`: of the study's form, with texts and questions of its own.
+    `material`: of the study's form; words that nothing else holds take the place of its texts and questions.
     """
     _parsed(template, source)
+    material = _sentinels(material, template)
     if unknown := sorted(_undeclared(template) - {*NAMES, *SHIPPED_NAMES}):
         how = ONE_BY_ONE * (unknown[0] == "criterion")
         raise _bad(source, f"there is no {{{{ {unknown[0]} }}}}; the names are {', '.join(NAMES)}{how}")
     said = _rendered(template, material, source)
     for name, text in zip(material.names, material.texts, strict=True):
-        if text not in said:
+        part, within = PART.get(name, name), rf"<{name}-(\w+)>\n{re.escape(text)}\n</{name}-\1>"
+        if part in _undeclared(template) and not re.search(within, said):
             raise _bad(
-                source, f"the model never sees the {name}; put {{{{ {PART.get(name, name)} }}}} where it belongs"
+                source, f"it cuts a tag of the {name} off; put {{{{ {part} }}}} there with no filter and no slice"
             )
     for probe in material.probes:
         if probe.text not in said:
@@ -145,9 +149,15 @@ def refuse_unfit(template: str, material: Material, source: str) -> None:
         raise _bad(source, "the model is never told how to reply; put {{ reply_format }} into the system message")
 
 
-def sentinels(material: Material) -> Material:
-    """The same material with words in the place of texts that nothing else holds."""
-    texts = tuple(SENTINEL.format(number) for number in range(len(material.texts)))
+def _sentinels(material: Material, template: str) -> Material:
+    """The same material with words in the place of texts that nothing else holds.
+
+    Those of reports are long, and hold what filters change: capitals, marks, lines, and every text that the template
+    itself writes down, as `replace` does.
+    """
+    written = [str(const.value) for const in _syntax(template).find_all(nodes.Const)]
+    body = "".join((CHANGEABLE, *written, " ", " ".join(written))).ljust(LONG, ".")[:LONG]
+    texts = tuple(f"{SENTINEL.format(number)}{body}" for number in range(len(material.texts)))
     probes = tuple(replace(one, text=SENTINEL.format(f"p{number}")) for number, one in enumerate(material.probes))
     asked = tuple(replace(one, text=SENTINEL.format(f"c{number}")) for number, one in enumerate(material.criteria))
     return replace(material, texts=texts, probes=probes, criteria=asked)
@@ -156,14 +166,16 @@ def sentinels(material: Material) -> Material:
 def _rendered(template: str, material: Material, source: str) -> str:
     try:
         prompt = build_prompt(replace(material, template=template), "plain")
+    except AnnotationError as error:
+        raise _bad(source, error.text) from None
     except TemplateError as error:
         said, of_criteria = CRITERIA.subn("of criteria there is no", error.message or type(error).__name__)
         said += ONE_BY_ONE * of_criteria
         raise _bad(source, said) from None
     except (ArithmeticError, LookupError, TypeError, ValueError, OverflowError, MemoryError) as error:
         raise _bad(source, f"it cannot be filled in: {error}") from None
-    if prompt.characters > MOST:
-        raise _bad(source, f"it has {prompt.characters:,} characters without its texts; at most {MOST:,} are sent")
+    if (own := prompt.characters - sum(map(len, material.texts))) > MOST:
+        raise _bad(source, f"it has {own:,} characters without its texts; at most {MOST:,} are sent")
     return "\n".join(message["content"] for message in prompt.messages)
 
 

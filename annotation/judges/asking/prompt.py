@@ -149,7 +149,8 @@ def build_prompt(material: Material, rung: Rung = "json_schema") -> Prompt:
     """The messages for one call: rules and reply format, topic, reports, criteria, in this order.
 
     Below json_schema the schema is in the rules. Nothing depends on the criteria before they are listed, so calls
-    of one item and order share a prefix. Raises AnnotationError `nonce` when a text contains the tags' nonce.
+    of one item and order share a prefix. Raises AnnotationError `nonce` when a text contains the tags' nonce, and
+    `altered` where a template of somebody's own does not hold every text as it is stored.
     """
     schema, nonce = reply_schema(material), _nonce(material)
     answers = tuple(_wire(choice, material) for choice in material.choices)
@@ -174,14 +175,17 @@ def build_prompt(material: Material, rung: Rung = "json_schema") -> Prompt:
     if "item_json" in material.template:  # a judge that is code
         values["item_json"] = json.dumps(item_of(material, answers), ensure_ascii=False)
     template = _compiled(material.template)
-    return _prompt(
-        (
-            {"role": "system", "content": _block(template, "system", values)},
-            {"role": "user", "content": _block(template, "user", values)},
-        ),
-        _template_sha256(material.template),
-        schema,
-    )
+    system, user = _block(template, "system", values), _block(template, "user", values)
+    for name, text in zip(material.names, material.texts, strict=True):
+        whole = text.strip("\n")
+        if "item_json" not in values and whole not in user and whole not in system:
+            raise AnnotationError(
+                "altered",
+                "the model is not sent the {name} whole, as people read it; put {part} where it belongs, with no "
+                "filter and no slice", name=name, part=f"{{{{ {PART.get(name, name)} }}}}",
+            )  # fmt: skip
+    messages = {"role": "system", "content": system}, {"role": "user", "content": user}
+    return _prompt(messages, _template_sha256(material.template), schema)
 
 
 def plain_prompt(text: str) -> Prompt:
@@ -363,10 +367,13 @@ def environment() -> ImmutableSandboxedEnvironment:
 
 
 def _value(found: Any) -> Any:
-    """What an expression prints. Raises UndefinedError for a method, as `title` of a text is one."""
+    """What an expression prints: words, never Python's own writing. Raises UndefinedError for a method, as `title` of a
+    text is one."""
     if isroutine(found):
         raise UndefinedError(f"{found.__name__!r} names no value there")
-    return found
+    if isinstance(found, list):
+        return ", ".join(map(str, found))
+    return "" if found is None else scale_in_words(found) if isinstance(found, Scale) else found
 
 
 def _block(template: Template, name: str, values: Mapping[str, Any]) -> str:

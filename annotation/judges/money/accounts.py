@@ -179,6 +179,22 @@ def other_settings(session: orm.Session, account: Account) -> bool:
     return session.scalar(others.limit(1)) is not None
 
 
+def in_force(
+    session: orm.Session, judge_id: int, *which: ColumnElement[bool], answered: bool = False
+) -> JudgeConfig | None:
+    """Of a judge's settings those that it was asked with last; with `answered` those whose answers count, since their
+    calls were labelled last, be it again. Without calls the newest."""
+    configs = session.scalars(select(JudgeConfig).where(JudgeConfig.judge_id == judge_id, *which)).all()
+    if len(configs) < 2:
+        return configs[0] if configs else None
+    at = JudgeCall.done_at if answered else func.coalesce(JudgeCall.done_at, JudgeCall.created_at)
+    of_calls = select(JudgeCall.config_id, func.max(at)).where(
+        JudgeCall.judge_id == judge_id, JudgeCall.stress.is_(None)
+    )
+    last = {config: str(when or "") for config, when in session.execute(of_calls.group_by(JudgeCall.config_id))}
+    return max(configs, key=lambda config: (config.id in last, last.get(config.id, ""), config.id))
+
+
 def not_of_a_stress_test() -> ColumnElement[bool]:
     """Of configurations: those that the study's own calls were made with, not a paraphrased prompt alone."""
     return exists().where(JudgeCall.config_id == JudgeConfig.id, JudgeCall.stress.is_(None))

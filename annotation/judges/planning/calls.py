@@ -3,11 +3,11 @@
 Two reports that are both rated in one view are a pair here: one call, two items that are each other's twin.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, LargeBinary, and_, cast, func, or_, orm, select
+from sqlalchemy import ColumnElement, LargeBinary, and_, case, cast, func, or_, orm, select, update
 
 from annotation import errors, studies
 from annotation.designs.sides_and_orders import OTHER
@@ -19,8 +19,9 @@ from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.judges.money import accounts, prices
 from annotation.labels.entries import scale_of
 from annotation.protocol import Batching, Order, Protocol
-from db.judge_tables import Judge
+from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment
 from db.tables import LIVE, REFERENCE, REPORT_A, REPORT_B, SYSTEM_A, SYSTEM_B, Assignment, Criterion, Item, Study, Topic
+from db.types import now
 from plain.hashes import canonical_sha256, identity_digest
 
 T = TypeVar("T")
@@ -302,3 +303,32 @@ def _frame(
     empty = empty_material(protocol, template, criteria, names, probes)
     prompt = build_prompt(empty, "plain")
     return prices.CallSize(prompt.characters, prompt.utf8_bytes, len(empty.criteria))
+
+
+def put_back(session: orm.Session, keys: Collection[str]) -> set[str]:
+    """Those of these calls that ended before others, with other settings, answered the same.
+
+    Their replies are there: each waits to be labelled once more, which asks nothing; one that was never sent has ended
+    anew.
+    """
+    mine, other, later = orm.aliased(JudgeCallAssignment), orm.aliased(JudgeCallAssignment), orm.aliased(JudgeCall)
+    replaced = (
+        select(mine.call_id)
+        .join(other, other.assignment_id == mine.assignment_id)
+        .join(later, later.id == other.call_id)
+        .where(
+            mine.call_id == JudgeCall.id, later.config_id != JudgeCall.config_id, later.stress.is_(None),
+            later.done_at > JudgeCall.done_at, later.outcome != "stale",
+        )
+        .exists()
+    )  # fmt: skip
+    ended = JudgeCall.state.in_(("done", "failed")), JudgeCall.outcome != "stale"
+    rows = session.execute(select(JudgeCall.id, JudgeCall.key).where(JudgeCall.key.in_(keys), *ended, replaced))
+    found = {call: key for call, key in rows}
+    unsent = JudgeCall.outcome == "input_too_long"
+    again = {
+        "state": case((unsent, JudgeCall.state), else_="planned"),
+        "done_at": case((unsent, now()), else_=JudgeCall.done_at),
+    }
+    session.execute(update(JudgeCall).where(JudgeCall.id.in_(found)).values(**again))
+    return {*found.values()}

@@ -27,6 +27,7 @@ from annotation.judges.planning.calls import (
     labelled_pairs,
     passes_of,
     planned_calls,
+    put_back,
     standing_passes,
 )
 from annotation.judges.planning.singles import labelled_singles, share_calls, standing_groups
@@ -163,7 +164,7 @@ def refuse_unfit_prompt(
     own_prompts.refuse_named_systems(protocol, definition, sorted({name for row in rows for name in row if name}))
     for item in {item.names: item for item in items}.values():
         material = empty_material(protocol, template, questions[item.topic_id], item.names, 1)
-        own_prompts.refuse_unfit(template, own_prompts.sentinels(material), own_prompts.source_of(definition))
+        own_prompts.refuse_unfit(template, material, own_prompts.source_of(definition))
 
 
 def _warn_of_stand_ins(session: orm.Session, study: Study) -> Iterator[str]:
@@ -214,18 +215,23 @@ def _plan(engine: Engine, study_id: int, wanted: Wanted, *, write: bool) -> Judg
     """Write the judge's account and calls, or without `write` only count them."""
     definition, warnings = wanted.resolved.definition, list(wanted.warnings)
     account: accounts.Account | None = None
+    changed = False
     if write:
         with connect.transaction(engine) as session:
             study = session.get_one(Study, study_id)
             account = accounts.open_account(session, study, wanted.resolved, wanted.prompt.template)
             examples.keep_examples(session, study, wanted.prompt)
-            if accounts.other_settings(session, account):
-                warnings.append(
-                    f"judge {definition.name!r} had other settings before; new labels stand as later revisions"
-                )
+            changed = accounts.other_settings(session, account)
     counts: Counter[str] = Counter()
-    sent = _sent(engine, study_id, account, wanted.calls, wanted.window, counts)
+    sent = _sent(engine, study_id, account, wanted.calls, wanted.window, counts, changed)
     expected = prices.estimate(sent, wanted.resolved.priced.price, definition.max_output_tokens)
+    if counts["added"] and changed:
+        warnings.append(f"judge {definition.name!r} had other settings before; new labels stand as later revisions")
+    if counts["again"]:
+        warnings.append(
+            f"judge {definition.name!r} has settings again that others replaced: what it answered with these to "
+            f"{counts['again']:,} calls counts again, as later revisions, and is not asked anew"
+        )
     return JudgePlan(
         name=definition.name, items=wanted.items, calls=counts["calls"], added=counts["added"],
         too_long=counts["too_long"], waiting=counts["waiting"], estimate=expected,
@@ -236,16 +242,21 @@ def _plan(engine: Engine, study_id: int, wanted: Wanted, *, write: bool) -> Judg
 
 def _sent(
     engine: Engine, study_id: int, account: accounts.Account | None, calls: Iterator[PlannedCall], window: int | None,
-    counts: Counter[str],
+    counts: Counter[str], changed: bool,
 ) -> Iterator[prices.CallSize]:  # fmt: skip
     """Write the calls chunk by chunk (without an account, only look which are there); the sizes of those that will be
-    sent. A million calls are never held at once: `counts` says how many there were."""
+    sent. A million calls are never held at once: `counts` says how many there were. `changed`: the judge had other
+    settings as well, by which these may have been replaced."""
     while chunk := list(islice(calls, CHUNK)):
         with connect.transaction(engine) if account else connect.reading(engine) as session:
             known = dict(session.execute(KNOWN, {"keys": [call.key for call in chunk]}).all())
             new = [call for call in chunk if call.key not in known]
             if account:
-                _write(session, study_id, account, new, window)
+                before = put_back(session, known) if changed else set()
+                again = [call for call in chunk if call.key in before]
+                unsent = [call for call in again if too_long(call.size, window)]
+                _write(session, study_id, account, [*new, *unsent], window)
+                counts.update(again=len(again))
         waiting = [call for call in chunk if known.get(call.key) in ("planned", "leased")]
         long = sum(too_long(call.size, window) for call in new)
         counts.update(calls=len(chunk), added=len(new), too_long=long, waiting=len(waiting))

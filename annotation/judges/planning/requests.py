@@ -226,10 +226,7 @@ def forecast(engine: Engine, principal: Principal, judge: str) -> Forecast:
                 "unknown_judge", "judge {judge!r} has not run here; start it on the command line", judge=judge
             )
         row = session.scalar(select(Judge).where(Judge.study_id == study.id, Judge.name == judge))
-        configs = select(JudgeConfig).where(
-            JudgeConfig.judge_id == (row.id if row else None), accounts.not_of_a_stress_test()
-        )
-        config = session.scalar(configs.order_by(JudgeConfig.id.desc()).limit(1))
+        config = accounts.in_force(session, row.id, accounts.not_of_a_stress_test()) if row else None
         if row is not None and config is not None:
             definition = _as_it_ran(session, study, row, config)
             facts = ModelFacts(config.params, (), False, definition.price, config.price_source, None)

@@ -118,16 +118,17 @@ class Run:
 def runs_of(session: orm.Session, study: Study) -> tuple[Run, ...]:
     """Every run of every judge, the earliest first; probes and imported results are none.
 
-    A call belongs to the protocol that was in force when it ended, and to the model that the provider reported.
+    A call belongs to the protocol in force when its last reply came, and to the model that the provider reported.
     """
     calls: dict[tuple[Any, ...], dict[str | None, list[tuple[int, datetime]]]] = {}
     reported, shown, protocols = _reported(session, study), _shown_now(session, study), _protocols(session, study)
     for judge, config, call, repeat_no, items in _finished(session, study):
-        at = call.done_at or call.created_at
+        model, replied = reported.get(call.id, (None, None))
+        at = replied or call.done_at or call.created_at  # labelled again, an answer is as old as it was
         protocol = protocols[max(0, bisect_right(protocols, (at,)) - 1)][1]
         stands = set(call.shown_sha256) <= set().union(*(shown[item] for item in items))
         models = calls.setdefault((judge, config, protocol, repeat_no, stands), {})
-        models.setdefault(reported.get(call.id), []).append((call.id, at))
+        models.setdefault(model, []).append((call.id, at))
     found = [
         _run(judge, config, protocol, repeat_no, stands, model, made)
         for (judge, config, protocol, repeat_no, stands), models in calls.items()
@@ -190,16 +191,16 @@ def _finished(session: orm.Session, study: Study) -> Iterable[tuple[str, JudgeCo
     return ((judge, config, call, repeats[call.id], served[call.id]) for judge, config, call in calls)
 
 
-def _reported(session: orm.Session, study: Study) -> dict[int, str | None]:
-    """call -> the model that its last reply was reported to come from."""
+def _reported(session: orm.Session, study: Study) -> dict[int, tuple[str | None, datetime]]:
+    """call -> the model that its last reply was reported to come from, and when that came."""
     rows = session.execute(
-        select(JudgeAttempt.call_id, JudgeAttempt.model_reported)
+        select(JudgeAttempt.call_id, JudgeAttempt.model_reported, JudgeAttempt.created_at)
         .join(JudgeCall, JudgeCall.id == JudgeAttempt.call_id)
         .join(Judge, Judge.id == JudgeCall.judge_id)
         .where(Judge.study_id == study.id, JudgeAttempt.outcome.in_(REPLIES))
         .order_by(JudgeAttempt.call_id, JudgeAttempt.attempt_no)
     )
-    return {call: model for call, model in rows}
+    return {call: (model, at) for call, model, at in rows}
 
 
 def _shown_now(session: orm.Session, study: Study) -> dict[int, set[str]]:

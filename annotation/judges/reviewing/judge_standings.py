@@ -158,14 +158,11 @@ def _lost_tries(session: orm.Session, study: Study) -> Iterator[Failure]:
 
 
 def _asked(session: orm.Session, study: Study) -> Iterator[Asked]:
-    configs = session.execute(
-        select(Judge, JudgeConfig)
-        .join(JudgeConfig, JudgeConfig.judge_id == Judge.id)
-        .where(Judge.study_id == study.id)
-        .order_by(Judge.name, JudgeConfig.id)
-    ).all()
-    counted: dict[int, int] = {judge.id: sum(other.id == judge.id for other, _ in configs) for judge, _ in configs}
-    for judge, config in {judge.id: (judge, config) for judge, config in configs}.values():
+    settings = func.count(JudgeConfig.id).label("settings")
+    counted = select(Judge, settings).join(JudgeConfig, JudgeConfig.judge_id == Judge.id).group_by(Judge.id)
+    for judge, count in session.execute(counted.where(Judge.study_id == study.id).order_by(Judge.name)).all():
+        config = accounts.in_force(session, judge.id)
+        assert config is not None  # of those it has
         reported = (
             select(JudgeAttempt.model_reported, func.count())
             .join(JudgeCall, JudgeCall.id == JudgeAttempt.call_id)
@@ -178,7 +175,7 @@ def _asked(session: orm.Session, study: Study) -> Iterator[Asked]:
             not_sent=tuple(sorted(set(config.asked_params) - set(config.params))),
             structured=tuple(config.structured), batching=config.batching, max_output_tokens=config.max_output_tokens,
             price=config.price, price_source=config.price_source, template_sha256=config.template_sha256,
-            earlier=counted[judge.id] - 1, reported={str(name): count for name, count in session.execute(reported)},
+            earlier=count - 1, reported={str(name): count for name, count in session.execute(reported)},
         )  # fmt: skip
 
 
@@ -193,7 +190,7 @@ CHUNK = 5_000  # answers in memory
 
 @dataclass(frozen=True)
 class JudgeStanding:
-    """One judge. Calls are those of the settings planned last; labels and money are of all its settings.
+    """One judge. Calls are those of the settings asked last; labels and money are of all its settings.
 
     `model` is empty where its labels were imported. `coverage`: usable answers of all that were asked, 0 to 1, None
     before the first. `repeats`: how many things were answered more than once in the same order, by how the answers
@@ -230,7 +227,7 @@ def standings(session: orm.Session, study: Study, *, repeats: bool = True) -> tu
 
 def are_at_work(session: orm.Session, study: Study) -> bool:
     """Whether any judge has `unfinished` calls."""
-    configs = (_planned_last(session, judge) for judge in _judges(session, study))
+    configs = (accounts.in_force(session, judge.id) for judge in _judges(session, study))
     return any(_calls(session, config).keys() - {"done", "failed"} for config in configs if config is not None)
 
 
@@ -258,7 +255,7 @@ def _judges(session: orm.Session, study: Study) -> Sequence[Judge]:
 
 
 def _standing(session: orm.Session, judge: Judge, labels: Mapping[str, int], repeats: bool) -> JudgeStanding:
-    config = _planned_last(session, judge)
+    config = accounts.in_force(session, judge.id)
     states = {} if config is None else _calls(session, config)
     asked = sum(labels.values())
     paused = (judge.paused_until - clock(session)).total_seconds() if judge.paused_until else 0.0
@@ -269,13 +266,6 @@ def _standing(session: orm.Session, judge: Judge, labels: Mapping[str, int], rep
         money=ledger.money_of(session, judge, labels.get("ok", 0)), max_cost=judge.max_cost, paused_s=max(0.0, paused),
         stopped=judge.stopped, batches=open_batches(session, [judge.id]),
     )  # fmt: skip
-
-
-def _planned_last(session: orm.Session, judge: Judge) -> JudgeConfig | None:
-    configs = select(JudgeConfig).where(JudgeConfig.judge_id == judge.id)
-    return session.scalars(
-        configs.order_by(accounts.not_of_a_stress_test().desc(), JudgeConfig.id.desc()).limit(1)
-    ).one_or_none()
 
 
 def _calls(session: orm.Session, config: JudgeConfig) -> dict[str, int]:

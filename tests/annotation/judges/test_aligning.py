@@ -14,7 +14,7 @@ from annotation.errors import AnnotationError
 from annotation.judges.aligning import align_plan, measuring, spending, trying, wording
 from annotation.judges.aligning.search import Scored
 from annotation.judges.asking.examples import items_shown_to, keep_topics_shown
-from annotation.judges.asking.own_prompts import refuse_unfit, sentinels
+from annotation.judges.asking.own_prompts import refuse_unfit
 from annotation.judges.asking.prompt import template_of
 from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.judges.money.queue_rules import queue_rules
@@ -227,7 +227,7 @@ def test_instructions_are_plain_words_of_a_prompt_that_stays_whole() -> None:
     material = a_material()
     text = "Weigh {{ sources }} over {# style #} 100 %} of the time."
     made = wording.with_instructions(material.template, text)
-    refuse_unfit(made, sentinels(replace(material, template=made)), "made")
+    refuse_unfit(made, material, "made")
     assert wording.with_instructions(material.template, "") == material.template
     table = {"a": [1, "x\n", True], "b": {"c": 0.5}}
     assert tomllib.loads(f"given = {as_toml(table)}") == {"given": table}

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import Engine, func, select
 
 from annotation.errors import AnnotationError
+from annotation.facts.judge_facts import judge_facts
 from annotation.facts.study_facts import study_facts
 from annotation.items.shown import item_code
 from annotation.judges.asking.material import rebuilt_prompt
@@ -19,6 +20,9 @@ from annotation.judges.defining.panel import decide
 from annotation.judges.planning.plan import plan_judges
 from annotation.judges.planning.previewing import preview
 from annotation.judges.planning.requests import planned_judges
+from annotation.judges.reviewing.drift import runs_of
+from annotation.judges.reviewing.judge_standings import standings
+from annotation.judges.reviewing.replies_again import parse_again
 from annotation.judges.running.run import run_judges
 from annotation.people.principals import local_admin
 from annotation.protocol import parse_protocol
@@ -38,6 +42,7 @@ from tests.annotation.judges.judged_study import (
     asked_codes,
     describe,
     judges,
+    judgments,
     labels,
     make_study,
     protocol_text,
@@ -99,18 +104,62 @@ def test_an_own_prompt_is_asked_kept_and_proved_and_its_change_asks_anew(engine:
     assert any("later revisions" in warning for warning in anew.warnings)
 
 
-@pytest.mark.parametrize("one", ["{{ one.text }} ({{ one.code }})", "{{ one }}"])
+def test_a_prompt_that_is_put_back_counts_again_and_asks_nothing(engine: Engine, tmp_path: Path) -> None:
+    study, said = make_study(engine, 2), dict[str, str]()
+    strict = OWN.replace("Compare.", "Be strict.")
+    for prompt, winner, asked in (
+        (OWN, "first", 4),
+        (strict, "second", 4),
+        (OWN, "", 0),
+        (strict, "", 0),
+        (OWN, "", 0),
+    ):
+        definition = own(tmp_path, prompt, SYSTEM)
+        (plan,) = plan_judges(engine, study, [definition], describe=describe)
+        assert any("settings again that others replaced" in one for one in plan.warnings) == (not asked)
+        assert plan.estimate.worst == 0 or asked
+        stub = Stub(lambda text, _, winner=winner: judgments(text, winner))
+        (judge,) = run_judges(engine, study, [definition], transport=stub).judges
+        assert (len(stub.requests), judge.done, judge.planned, judge.stopped) == (asked, 4, 4, None)
+        said.setdefault(prompt, winner)
+        parse_again(engine, study)
+        side = {"first": "left", "second": "right"}[said[prompt]]
+        assert {row["choice"] for row in labels(engine)} == {side}, "what judges.toml holds is what counts"
+        with reading(engine) as session:
+            row = study_row(engine, study)
+            (facts,) = judge_facts(session, row)
+            config = session.scalars(select(JudgeConfig).where(JudgeConfig.template.contains(prompt[:8]))).one()
+            assert facts["prompt_sha256"] == config.template_sha256, "and what methods name"
+            assert facts["settings_tried"] == (1 if len(said) == 1 else 2)
+            runs = [(run.name, run.calls[0]) for run in runs_of(session, row)]
+            assert runs == [("mini@1", 1), ("mini@2", 5)][: len(said)], "runs keep their names"
+            assert standings(session, row)[0].done == 4
+    (third,) = plan_judges(engine, study, [own(tmp_path, OWN, SYSTEM)], describe=describe)
+    assert third.warnings == ()
+
+
+@pytest.mark.parametrize(
+    "one", ["{{ one.text }} ({{ one.code }})", "{{ one }}", "{{ one }}{{ one.scale }} of {{ answers }}"]
+)
 def test_criteria_may_be_asked_one_by_one_each_id_beside_its_text(engine: Engine, tmp_path: Path, one: str) -> None:
     study = make_study(engine, 1)
     listed = f"{{% for one in criteria %}}\n- {one}{{% endfor %}}"
-    (planned,) = plan_judges(engine, study, [own(tmp_path, OWN.replace("{{ criteria }}", listed))], describe=describe)
+    definition = own(tmp_path, OWN.replace("{{ criteria }}", listed))
+    (planned,) = plan_judges(engine, study, [definition], describe=describe)
     assert planned.added == 2
+    with reading(engine) as session:
+        asked = preview(session, study_row(engine, study), definition).messages[1]["content"]
+    assert "None" not in asked
+    assert "['" not in asked
 
 
 @pytest.mark.parametrize(
     ("prompt", "system", "said"),
     [
-        (OWN.replace("{{ second_report }}", ""), None, "never sees the report-second; put {{ second_report }}"),
+        (OWN.replace("{{ second_report }}", ""), None, "not sent the report-second whole, as people read it; put {{ second_report }}"),
+        *((OWN.replace("second_report }}", f"second_report{changed} }}}}"), None, "not sent the report-second whole")
+          for changed in ("[:100]", "|truncate(1200)", "|upper", "|replace('reads', 'SPAM')", "|wordwrap(60)", "|e")),
+        (OWN.replace("{{ first_report }}", "{{ first_report[:-9] }}"), None, "it cuts a tag of the report-first off"),
         (OWN.replace("{{ criteria }}", ""), None, "by its id beside its text"),
         (OWN, "You are strict.", "never told how to reply; put {{ reply_format }}"),
         (OWN + "{{ system_a }}", None, "there is no {{ system_a }}; the names are task, guidance, topic"),

@@ -120,6 +120,7 @@ def _parser() -> MarkdownIt:
     parser.inline.ruler.before("escape", "mathematics", _mathematics)
     parser.add_render_rule("image", _image)
     parser.core.ruler.push("lower_headings", _lower_headings)
+    parser.core.ruler.push("no_empty_heads", _no_empty_heads)
     return parser
 
 
@@ -159,3 +160,10 @@ def _lower_headings(state: Any) -> None:
     for token in state.tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(max(int(token.tag[1]) + 1, 3), 6)}"
+
+
+def _no_empty_heads(state: Any) -> None:
+    """The corner of a table, or a column that nobody named, is a plain cell: screen readers would say an empty head."""
+    for opens, words, closes in zip(state.tokens, state.tokens[1:], state.tokens[2:], strict=False):
+        if opens.type == "th_open" and not any(part.content.strip() for part in words.children or ()):
+            opens.tag = closes.tag = "td"

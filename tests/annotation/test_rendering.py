@@ -37,6 +37,10 @@ from annotation.rendering import formulas_of, render_report
         ),
         (r"\(World\_War\_I\) cost \$5 and *\$7*", "<p>(World_War_I) cost $5 and <em>$7</em></p>"),
         ("| a | b |\n|:-|-:|\n| 1 | 2 |", None),
+        (
+            "| | ![](x.png) | b |\n|-|-|-|\n",
+            "<table>\n<thead>\n<tr>\n<td></td>\n<td></td>\n<th>b</th>\n</tr>\n</thead>\n</table>",
+        ),
     ],
 )
 def test_markdown_becomes_plain_safe_html(markdown: str, html: str | None) -> None:

@@ -21,7 +21,7 @@ from annotation.studies import init_study
 from db.connect import reading, transaction
 from db.tables import Event, Study
 from tests.browser.conftest import Server
-from tests.browser.driving import ready, until
+from tests.browser.driving import PATIENCE, ready, until
 from tests.browser.test_accessibility import AT_REST, violations
 from tests.browser.test_judge_screens import choose
 from tests.small_study import PROTOCOL
@@ -79,6 +79,10 @@ def running(*words: str, **settings: str) -> Iterator[subprocess.Popen[str]]:
 def judged(page: Page, server: Server, provider: str) -> None:
     """A judge is described, its price and its prompt are looked at, and it is asked for."""
     page.goto(f"{server.address}/judges")
+    expect(
+        page.get_by_label("Judges, as TOML")
+    ).to_be_visible()  # litellm's list is read first, by a process of its own
+    page.wait_for_function(AT_REST)
     judge = f'model = "openai/fake-acc-0.85"\napi_base = "{provider}"\napi_key_env = "FAKE_API_KEY"\nmax_cost = 1.0\n'
     page.get_by_label("Judges, as TOML").fill(
         f'[[judge]]\nname = "fake"\n{judge}price = {{input = 1.0, output = 2.0}}\n'
@@ -105,6 +109,7 @@ def judge_is_listed(page: Page) -> bool:
 def labelled(browser: Browser, link: str) -> None:
     """Everything that this person is given, the left report always."""
     context = browser.new_context()
+    context.set_default_timeout(1_000 * PATIENCE)
     page = context.new_page()
     page.goto(link)
     for number in range(1, ITEMS + 1):
@@ -122,6 +127,7 @@ def test_a_study_is_made_labelled_exported_and_closed_without_a_terminal(
     with transaction(server.engine) as session:
         first = init_study(session, f"first-{server.port}", PROTOCOL, 7).id  # the lab's one command, with its link
     context = browser.new_context(accept_downloads=True)
+    context.set_default_timeout(1_000 * PATIENCE)
     page = context.new_page()
     page.goto(server.link(first, "Olga", "admin"))
     page.goto(f"{server.address}/studies")

@@ -28,7 +28,7 @@ from annotation.leaks.blinding_audit import (
 from annotation.leaks.layout_counts import FORMATTING, formatting_counts
 from annotation.leaks.provenance import find_provenance
 from annotation.leaks.self_identification import Flag, find_self_identification
-from annotation.leaks.system_classifier import Interval, Recognition, no_interval
+from annotation.leaks.system_classifier import Interval, Recognition, by_luck, drawn_evenly, no_interval
 
 __all__ = [
     "CANONICAL_VERSION",
@@ -73,8 +73,9 @@ def audit_blinding(
     measured = known or measure(ready, seed, interval)
     by_system = Counter(report.system for report in ready)
     topics = {report.topic for report in ready}
+    guessed = Counter(report.system for report in drawn_evenly(ready, seed))
     counted = Counter((hit.system, hit.kind) for hit in measured.residue)
-    chance = max(by_system.values()) / len(ready) if ready else math.nan
+    chance = max(guessed.values()) / guessed.total() if ready else math.nan
     refused = refusal(len(by_system), len(topics))
     return BlindingAudit(
         reports=len(ready),
@@ -85,7 +86,9 @@ def audit_blinding(
         removed=removed_shares(ready),
         identification=measured.identification,
         giveaways=measured.giveaways,
+        guessed=guessed.total(),
         chance=chance,
+        by_luck=math.nan if refused else by_luck(chance, guessed.total()),
         refused=refused,
         gaps=find_gaps(reports),
         undecided=sum(report.unresolved_flags for report in read_by_raters(ready)),
@@ -115,7 +118,7 @@ def measure(
     residue = begun.residue if begun else tuple(hit for one in ready for hit in _residue(one))
     if refusal(len({report.system for report in ready}), len({report.topic for report in ready})):
         return Measured(residue, (), (), is_whole=True)
-    found = Recognition(ready, seed, interval)
+    found = Recognition(drawn_evenly(ready, seed), seed, interval)
     layouts, signs = (found.of_layouts(), found.giveaways()) if whole else ((), ())
     return Measured(residue, (*(begun.identification if begun else found.of_texts()), *layouts), signs, is_whole=whole)
 

@@ -144,7 +144,7 @@ def figures(engine: Engine, admin: Principal, prepared_s: float) -> list[Figure]
     told: list[Figure] = []
     for name, act, most in (
         ("page: its list of reports", listed, 2.0),
-        ("page: audit, first time", lambda: audited(whole=False), float("inf")),
+        ("page: audit, first time", lambda: audited(whole=False), 10.0),
         ("page: audit, kept", lambda: audited(whole=False), 2.0),
         ("command: whole audit, first time", lambda: audited(whole=True), float("inf")),
         ("command: whole audit, kept", lambda: audited(whole=True), 2.0),

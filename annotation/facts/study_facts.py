@@ -87,7 +87,7 @@ def audit_facts(made: BlindingAudit, guessed: Callable[[], str] = str, *, is_cla
     named = {f"{identified.text}_{identified.features}": identified.accuracy for identified in made.identification}
     residue = sum(sum(kinds.values()) for kinds in made.residue_counts.values())
     counted = {"reports": made.reports, "systems": made.systems, "topics": made.topics, "residue": residue}
-    measured = {"chance": made.chance, **named} if named else {}
+    measured = {"chance": made.chance, "by_luck": made.by_luck, **named} if named else {}
     told: dict[str, Any] = {}
     for language in LANGUAGES:
         with speaking(language):  # kept, and printed in a paper

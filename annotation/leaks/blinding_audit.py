@@ -131,7 +131,9 @@ class BlindingAudit:
     removed: tuple[RemovedShare, ...]
     identification: tuple[Identification, ...]  # empty when refused
     giveaways: tuple[Sign, ...]  # five of each system; empty when refused
-    chance: float  # the largest system's share of the reports; NaN without reports
+    guessed: int  # reports whose system classifiers named: of very many an even draw
+    chance: float  # the largest system's share of those; NaN without reports
+    by_luck: float  # what the best of four names that only guess; NaN when refused
     refused: str  # why identification was not computed, or empty
     gaps: Gaps
     undecided: int  # passages of reports in planned items, of all while none is planned
@@ -260,15 +262,19 @@ def _claim(audited: BlindingAudit) -> str:
     before = worded("{share} in the original", share=share["original", "formatting"])
     if audited.hidden.is_all_stripped:
         before += worded(" and {share} with citations removed", share=share["stripped", "formatting"])
+    guessed, reports = audited.guessed, audited.reports
+    drawn = worded(" ({guessed:,} of {reports:,} reports, drawn evenly)", guessed=guessed, reports=reports)
+    drawn *= guessed < reports
     return worded(
-        "{opening}: over {systems} systems and {topics} topics, the best of four standard classifiers names the "
+        "{opening}: over {systems} systems and {topics} topics{drawn}, the best of four standard classifiers names the "
         "system of the text as shown from its formatting in {formatting} of cases (without length in {per_word}), "
         "from its words in {words}, from both in {both} and from its length alone in {length} (chance {chance}, "
-        "which the best of four passes by some points where nothing tells systems apart, most with few reports; "
-        "{told}from formatting, {before}).",
-        opening=opening, systems=audited.systems, topics=audited.topics, formatting=share["shown", "formatting"],
+        "the best of four that only guess {by_luck}; {told}from formatting, {before}).",
+        opening=opening, systems=audited.systems, topics=len(audited.identification[0].right_by_topic),
+        drawn=drawn, formatting=share["shown", "formatting"],
         per_word=share["shown", "formatting_per_word"], words=share["shown", "words"], both=share["shown", "all"],
         length=share["shown", "length"], chance=percent(audited.chance), before=before,
+        by_luck=percent(audited.by_luck),
         told=worded("brackets: 95\u00a0% intervals over topics; ") * ("[" in share["shown", "formatting"]),
     )  # fmt: skip
 

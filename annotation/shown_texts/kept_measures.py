@@ -15,7 +15,7 @@ from annotation.leaks.blinding_audit import AuditedReport, BlindingAudit
 from db.tables import Event, Study
 
 MEASURED = "blinding_measured"
-FORMAT = "measured/4"  # another one wherever the same texts would give other figures
+FORMAT = "measured/5"  # another one wherever the same texts would give other figures
 _FORM = TypeAdapter(blinding.Measured)
 
 

@@ -29,7 +29,7 @@ from annotation.citations import strip_citations
 from annotation.facts.study_facts import audit_facts
 from annotation.leaks.blinding_audit import find_residue
 from annotation.leaks.layout_counts import FORMATTING, PER_WORD, per_word
-from annotation.leaks.system_classifier import CURVED, READERS, Recognition, _reader
+from annotation.leaks.system_classifier import CURVED, READERS, Recognition, _reader, by_luck, drawn_evenly
 
 SAMPLE = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "wlc_sample"
 SYSTEMS = ("atlas", "borealis", "handbook")
@@ -133,7 +133,9 @@ def test_a_planted_style_is_recognised_by_reports_on_other_topics() -> None:
     assert accuracy(audit, "shown", "length") < 0.7
     assert "label-blind, not style-blind" in audit.sentence
     assert f"{100 * accuracy(audit, 'shown'):.0f}\u00a0%" in audit.sentence
-    assert "chance 33\u00a0%" in audit.sentence
+    by_coin = np.random.default_rng(3).binomial(24, 1 / 3, (100_000, len(READERS))).max(axis=1).mean() / 24
+    assert by_luck(1 / 3, 24) == pytest.approx(by_coin, abs=0.002)
+    assert "(chance 33\u00a0%, the best of four that only guess 43\u00a0%; " in audit.sentence
 
 
 def test_each_system_has_its_share_by_kind_of_feature_with_an_interval_over_topics() -> None:
@@ -149,6 +151,23 @@ def test_each_system_has_its_share_by_kind_of_feature_with_an_interval_over_topi
     assert shown["all"].accuracy > shown["words"].accuracy  # the style is planted in signs
     assert f"{100 * shown['all'].accuracy / 2:.0f}, 100]" in audit.sentence
     assert "95\u00a0% intervals over topics" in audit.sentence
+
+
+def test_of_very_many_reports_systems_are_guessed_of_as_many_of_each_on_the_same_topics_and_the_sentence_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reports = [one for one in corpus(STYLES) if one.system != "handbook" or one.topic < TOPICS[6]]
+    assert drawn_evenly(reports, 7) == sorted(reports, key=reports.index)
+    monkeypatch.setattr("annotation.leaks.system_classifier.MOST_READ", 15)
+    drawn = drawn_evenly(reports, 7)
+    assert Counter(one.system for one in drawn) == dict.fromkeys(SYSTEMS, 5)
+    on = {system: {one.topic for one in drawn if one.system == system} for system in SYSTEMS}
+    assert on["atlas"] == on["borealis"] != {*TOPICS[:5]}
+    assert [one.key for one in drawn_evenly(reports, 8)] != [one.key for one in drawn]
+    audit = audit_blinding(reports, seed=7)
+    assert (audit.guessed, audit.reports, audit.chance) == (15, 22, pytest.approx(1 / 3))
+    assert "topics (15 of 22 reports, drawn evenly), the best" in audit.sentence
+    assert "drawn" not in styled().sentence
 
 
 def test_what_each_layout_would_leave_is_measured_on_the_stripped_texts() -> None:

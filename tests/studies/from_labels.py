@@ -21,7 +21,7 @@ from tests.studies import test_deepresearchgym as gym
 from tests.studies import test_dr3_eval, test_race, test_wlc
 from tests.studies.desk import Decide, Desk, Task
 
-Worked = Callable[[Desk, Mapping[str, Decide]], str | float]
+Worked = Callable[[Desk, Mapping[str, Decide]], str | float | tuple[float, float]]
 Table = Sequence[Sequence[float]] | npt.NDArray[np.bool_]
 
 

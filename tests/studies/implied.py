@@ -19,6 +19,7 @@ import numpy as np
 from annotation.protocol import read_protocol
 from tests.studies import from_labels, test_deepresearchgym, test_dr3_eval, test_race, test_reportbench, test_wlc
 from tests.studies.desk import Decide, Desk
+from tests.studies.recogniser import recognised
 from tests.studies.test_wlc import alike
 
 Value = str | float | tuple[float, float] | None
@@ -36,7 +37,7 @@ def agrees(group: str, value: Value, *, printed: bool = False) -> bool:
         return value in (None, group)
     numbers = [found.replace("−", "-").replace(",", "") for found in _NUMBER.findall(group)]
     if isinstance(value, tuple):
-        return all(value[0] < float(number) <= value[1] for number in numbers)
+        return all(value[0] < float(number) <= value[1] for number in (numbers[:1] if printed else numbers))
     if len(numbers) == 3 and not printed:
         return float(numbers[1]) <= value <= float(numbers[2])
     return abs(float(numbers[0]) - value) <= 0.5001 * 10.0 ** -len(numbers[0].partition(".")[2])
@@ -53,7 +54,7 @@ def _cell(value: Value, printed: bool) -> str:
     if value is None or isinstance(value, str):
         return "–" if value is None else "="
     if isinstance(value, tuple):
-        return f"> {value[0]:.3g}"
+        return f"{value[0]:.3g} to {value[1]:.3g}" if printed else f"> {value[0]:.3g}"
     return f"= {value:.3g}" if printed else f"{value:.3g}"
 
 
@@ -95,7 +96,7 @@ WLC: Mapping[int, tuple[Implied, ...]] = {
     6: ("1", "1 with a byte order mark", "1 with Windows line ends", "1 with a name in decomposed letters"),
     7: (from_labels.cut("wlc_files/test_data/atlas/md_data/*.md"),
         from_labels.cut("wlc_files/wiki_data/cleaned_data/article/*.md")),
-    8: ((100 / 3, 100.0),), 9: ("10 of 10 items",), 10: (from_labels.answers("wlc"),),
+    8: (recognised("wlc"),), 9: ("10 of 10 items",), 10: (from_labels.answers("wlc"),),
     11: ("741 labels of 5 people on 39 criteria",),
     12: ("20 labels of 2 people on 1 criteria",), 14: (from_labels.by_people("citations"),),
     15: ("120 probes (fact) on 12 topics, about 24 reports",), 18: ("741 of 741 with a reason",), 19: ("5", "5"),
@@ -113,7 +114,7 @@ gym = test_deepresearchgym
 KPR_READ = gym.READS + (1 - gym.READS) / 3
 GYM: Mapping[int, tuple[Implied, ...]] = {
     2: ("42 topics, 4 systems, 168 reports",), 3: ("123",), 5: (from_labels.clicks,), 6: ("1", "1 with a byte order mark", "1 with Windows line ends"),
-    7: (from_labels.cut("gym_files/reports/atlas/*.a"),), 8: ((25.0, 100.0),), 9: ("60 of 60 items",),
+    7: (from_labels.cut("gym_files/reports/atlas/*.a"),), 8: (recognised("preference"),), 9: ("60 of 60 items",),
     10: (from_labels.answers("preference"),),
     12: ("125 labels of 7 people on 1 criteria",), 13: ("1,008 labels ok",),
     14: ("672 probes (claim) on 42 topics, about 168 reports",),
@@ -137,7 +138,7 @@ OF_TOTALS = (
 )
 DR3: Mapping[int, tuple[Implied, ...]] = {
     3: (from_labels.prompts,), 4: ("10 topics, 5 systems, 50 reports",), 5: ("25",), 6: ("1", "1 with a byte order mark", "1 with Windows line ends"),
-    7: (from_labels.cut("dr3/results/128k/claude/*/*.md"),), 8: (20.0,), 9: ("50 of 50 items",),
+    7: (from_labels.cut("dr3/results/128k/claude/*/*.md"),), 8: (recognised("dr3"),), 9: ("50 of 50 items",),
     13: ("995 labels of 4 people on 5 criteria",),
     14: (from_labels.by_people("factual"),), 15: (lambda desk, _: from_labels.alike(desk, "insights", "gpt-5.1"),),
     16: (from_labels.by_people("checklist"),), 18: ("995 of 995 with a reason",), 19: ("8", "8"),
@@ -191,7 +192,7 @@ SOURCES = "\n## References\n\n[1] https://example.org/source\n"  # added to its 
 RACE: Mapping[int, tuple[Implied, ...]] = {
     3: ("8 topics, 5 systems (1 reference), 40 reports",), 5: ("32",), 6: ("1 with a byte order mark", "1 with Windows line ends"),
     7: (statistics.median(from_labels.cited(test_race.article(task, "gemini") + SOURCES) for task in test_race.TASKS),),
-    8: ((20.0, 100.0),), 9: ("64 of 64 items",),
+    8: (recognised("race"),), 9: ("64 of 64 items",),
     10: (from_labels.answers("overall"),), 13: ("960 labels of 3 people on 5 criteria",), 14: (lambda desk, _: from_labels.alike(desk, "cited", "gemini-2.5-flash"), from_labels.by_people("cited")),
     16: (from_labels.by_people("listed"),), 17: tuple(test_race.weights(task)["insight_2"] for task in (1, 2)),
     19: ("12", "12"), 21: ("3: 64 items",), 22: ("96 of 96 slots are handed in",),

@@ -136,9 +136,9 @@ def _print_recognised(audited: BlindingAudit) -> None:
     whole = ("all systems", *(_share(shown[kind].accuracy, shown[kind].interval) for kind in kinds))
     by = ("by", *(READERS[shown[kind].reader] for kind in kinds))
     typer.echo(
-        f"recognised in the texts as shown, % [95 % interval over topics], chance {100 * audited.chance:.0f} %; each "
-        "by the one of four classifiers that names most, some points above chance where nothing tells systems apart; "
-        "formatting includes length, formatting per word does not"
+        f"recognised in the texts as shown, % of {audited.guessed:,} reports [95 % interval over topics], chance "
+        f"{100 * audited.chance:.0f} %, the best of four that only guess {100 * audited.by_luck:.0f} %; each by the "
+        "one of four classifiers that names most; formatting includes length, formatting per word does not"
     )
     named = tuple(kind.replace("_", " ") for kind in kinds)
     print_table(("system", *named), [*rows, whole, by], numbers=named)

@@ -401,7 +401,9 @@ def test_a_picture_in_several_reports_of_one_system_waits_for_a_decision_and_mas
     )
 
 
-def test_tables_and_pies_of_other_data_are_other_pictures_and_each_is_itself_made_smaller_and_saved_anew() -> None:
+def test_tables_pies_and_wide_logos_of_other_data_are_other_pictures_and_each_is_itself_made_smaller_and_saved_anew() -> (
+    None
+):
     def drawn(seed: int, *, is_pie: bool) -> Image.Image:
         made, numbers = Image.new("RGB", (640, 480), "white"), random.Random(seed)
         canvas = ImageDraw.Draw(made)
@@ -420,6 +422,14 @@ def test_tables_and_pies_of_other_data_are_other_pictures_and_each_is_itself_mad
     again = {
         f"{n}, smaller": encoded(written(one.resize((320, 240)), "JPEG", quality=40)) for n, one in enumerate(shown)
     }
+    for name in ("Deep Research by Atlas", "Deep Answers of Orion"):
+        wide = Image.new("RGB", (1600, 200), "white")
+        ImageDraw.Draw(wide).text((60, 20), name, fill="navy", font_size=120)
+        ImageDraw.Draw(wide).rectangle((0, 180, 1600, 190), fill="navy")
+        first[name] = encoded(written(wide))
+        again |= {
+            f"{name}, {x}": encoded(written(wide.resize((x, x // 8)), "JPEG", quality=50)) for x in (1000, 400, 250)
+        }
     kept = {}  # from before pictures lay on paper, as large as they were drawn
     for n, size in (("0", (640, 210)), ("5", (240, 80)), ("6", (700, 90))):
         as_drawn = shown[int(n)].resize(size)

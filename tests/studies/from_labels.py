@@ -307,17 +307,69 @@ def clarity(desk: Desk) -> pd.DataFrame:
     return scores(desk, "quality", "fine", "clarity")
 
 
+def of_signs(desk: Desk, of: Mapping[tuple[str, str], float]) -> npt.NDArray[np.bool_]:
+    """Whether people prefer A, and whether two reports' scores do, equal ones left out: shape (2, preferences)."""
+    rows = human(desk, "preference").itertuples()
+    pairs = (
+        (row.label, of.get((row.cluster_id, row.system_a)), of.get((row.cluster_id, row.system_b))) for row in rows
+    )
+    return np.array([(said == "A", a > b) for said, a, b in pairs if a is not None and b is not None and a != b]).T
+
+
 def by_sign(scores: Callable[[Desk], Mapping[tuple[str, str], float]]) -> tuple[Worked, Worked]:
-    """κ of people's preferences with the sign of two reports' scores, equal ones left out; how many are kept."""
+    """κ of people's preferences with the sign of two reports' scores; how many are kept."""
+    return (
+        lambda desk, _: kappa_of(*of_signs(desk, scores(desk))),
+        lambda desk, _: f"{of_signs(desk, scores(desk)).shape[1]} of 125",
+    )
 
-    def both(desk: Desk) -> list[tuple[bool, bool]]:
-        of, rows = scores(desk), human(desk, "preference").itertuples()
-        pairs = (
-            (row.label, of.get((row.cluster_id, row.system_a)), of.get((row.cluster_id, row.system_b))) for row in rows
-        )
-        return [(said == "A", a > b) for said, a, b in pairs if a is not None and b is not None and a != b]
 
-    return lambda desk, _: kappa_of(*np.array(both(desk)).T), lambda desk, _: f"{len(both(desk))} of 125"
+def by_sign_either_way(judge: str) -> Worked:
+    """The same κ of a judge's clarity where each preference counts under both namings: chance is a half."""
+
+    def worked(desk: Desk, _: Mapping[str, Decide]) -> float:
+        people, signs = of_signs(desk, dict(scores(desk, "quality", judge, "clarity").stack().items()))
+        return 2 * float((people == signs).mean()) - 1
+
+    return worked
+
+
+def spread(study: str, judge: str) -> Worked:
+    """Standard deviation (n - 1) of a report's total over a judge's runs, mean over reports."""
+
+    def worked(desk: Desk, _: Mapping[str, Decide]) -> float:
+        labels = of(desk, study, judge).astype({"label": "float"})
+        return float(labels.groupby(["item_id", "run"])["label"].mean().groupby("item_id").std().mean())
+
+    return worked
+
+
+def votes(desk: Desk) -> pd.DataFrame:
+    """Statement by answer -> how many of six votes, two judges' three each."""
+    labels = desk.verdicts("rb").query("rater_kind == 'judge'")
+    return labels.groupby("item_id")["label"].value_counts().unstack(fill_value=0)
+
+
+def fleiss(desk: Desk, _: Mapping[str, Decide]) -> float:
+    """Fleiss' κ of the six votes."""
+    counts = votes(desk)
+    alike, often = (counts * (counts - 1)).sum(axis=1).mean() / 30, counts.sum() / counts.to_numpy().sum()
+    return float((alike - (often**2).sum()) / (1 - (often**2).sum()))
+
+
+def voted() -> tuple[Worked, Worked]:
+    """How often people say what more than three of six votes say, and how often a larger share goes with the right ones."""
+
+    def kept(desk: Desk) -> pd.DataFrame:
+        counts = votes(desk).loc[lambda every: every.max(axis=1) > 3]
+        people = human(desk, "rb").set_index("item_id").join(counts.idxmax(axis=1).rename("top"), how="inner")
+        return people.assign(right=people["label"] == people["top"], votes=counts.max(axis=1))
+
+    def auroc(desk: Desk, _: Mapping[str, Decide]) -> float:
+        right, wrong = (kept(desk).query("right == @said")["votes"] for said in (True, False))
+        return float(stats.mannwhitneyu(right, wrong).statistic / (len(right) * len(wrong)))
+
+    return lambda desk, _: float(kept(desk)["right"].mean()), auroc
 
 
 def kappa(one: Table, other: Table) -> float:

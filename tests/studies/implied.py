@@ -20,7 +20,6 @@ from annotation.protocol import read_protocol
 from tests.studies import from_labels, test_deepresearchgym, test_dr3_eval, test_race, test_reportbench, test_wlc
 from tests.studies.desk import Decide, Desk
 from tests.studies.recogniser import recognised
-from tests.studies.test_wlc import alike
 
 Value = str | float | tuple[float, float] | None
 Implied = Value | from_labels.Worked
@@ -87,7 +86,6 @@ for survey, by, truth in test_reportbench.STATEMENTS.values():
     LEADS[survey] += (truth == "correct") * (1 if by == "gemini-dr" else -1)
 BEST_SURVEYS = _half(LEADS)
 
-PERSON, CAREFUL, QUICK = test_wlc.PERSON, test_wlc.CAREFUL, test_wlc.QUICK
 GROUPS = Counter(criterion.category for criterion in read_protocol("wlc_writing_39")[0].criterion)
 LED = sum(-(-size // 4) for size in GROUPS.values()) / GROUPS.total()  # every fourth criterion of a call
 
@@ -101,17 +99,16 @@ WLC: Mapping[int, tuple[Implied, ...]] = {
     12: ("20 labels of 2 people on 1 criteria",), 14: (from_labels.by_people("citations"),),
     15: ("120 probes (fact) on 12 topics, about 24 reports",), 18: ("741 of 741 with a reason",), 19: ("5", "5"),
     20: ("190 of 741 not applicable, a tie refused",), 21: ("2: 9 items, 1: 1 items",),
-    22: ("19 of 20 slots are handed in",), 24: ("10", "60"), 25: (alike(PERSON, CAREFUL) - alike(PERSON, QUICK),),
+    22: ("19 of 20 slots are handed in",), 24: ("10", "60"), 25: (lambda desk, _: from_labels.alike(desk, "wlc", "careful") - from_labels.alike(desk, "wlc", "local"),),
     26: ("invalid 1 ok 232 missing 1",), 27: (0.0, lambda *_: LED), 29: (from_labels.paid("wlc", "careful", 20), ""),
-    30: (100 * alike(PERSON, QUICK), from_labels.wikipedia_always),
-    31: (2 * alike(PERSON, PERSON) - 1,), 35: ("1.00 [–]", 1 / 3), 36: (lambda desk, _: from_labels.alike(desk, "wlc", "careful"),),
+    30: (lambda desk, _: 100 * from_labels.alike(desk, "wlc", "local"), from_labels.wikipedia_always),
+    31: (lambda desk, _: 2 * from_labels.alike(desk, "wlc") - 1,), 35: ("1.00 [–]", 1 / 3), 36: (lambda desk, _: from_labels.alike(desk, "wlc", "careful"),),
     37: from_labels.apart_by(lambda desk: from_labels.rates(desk, "facts", "consistent"), "atlas", "borealis"),
     38: from_labels.variance(from_labels.written, "atlas", test_wlc.TOPICS[1::2]), 39: (from_labels.with_links,), 40: (lambda desk, _: from_labels.won(desk, "wlc", "wikipedia", "atlas"),),
     42: ("273 answers on 6 items",), 43: ("3,861 rows of labels", "36 reports", "20 as they were read"), 44: ("0 of 4 names",),
 }  # fmt: skip
 
 gym = test_deepresearchgym
-KPR_READ = gym.READS + (1 - gym.READS) / 3
 GYM: Mapping[int, tuple[Implied, ...]] = {
     2: ("42 topics, 4 systems, 168 reports",), 3: ("123",), 5: (from_labels.clicks,), 6: ("1", "1 with a byte order mark", "1 with Windows line ends"),
     7: (from_labels.cut("gym_files/reports/atlas/*.a"),), 8: (recognised("preference"),), 9: ("60 of 60 items",),
@@ -121,11 +118,11 @@ GYM: Mapping[int, tuple[Implied, ...]] = {
     15: ("123 probes (key point) on 41 topics, about 164 reports",),
     19: from_labels.sides("preference", "atlas"), 20: ("Neither ties nor “not applicable” were allowed",), 21: ("3: 41 items, 2: 1 items",),
     22: ("125 of 126 slots are handed in",), 24: ("1,008 calls done", "1,008 labels ok"),
-    25: tuple(2 * gym.agreement_planted(gym.NOISE[judge], "clarity") - 1 for judge in ("coarse", "fine")),
+    25: (from_labels.by_sign_either_way("coarse"), from_labels.by_sign_either_way("fine")),
     26: ("ok 32 missing 1",), 29: from_labels.ledger("fine", (0.4, 1.6), 168), 31: (from_labels.two_by_two,),
     32: from_labels.by_sign(lambda _: gym.recalled()),
     34: from_labels.by_sign(lambda desk: dict(from_labels.clarity(desk).stack().items())),
-    35: (from_labels.orders,), 36: (KPR_READ * gym.PERSON + (1 - KPR_READ) * (1 - gym.PERSON) / 2,),
+    35: (from_labels.orders,), 36: (lambda desk, _: from_labels.alike(desk, "points", gym.READER),),
     37: from_labels.apart_by(from_labels.clarity, "atlas", "atlas_custom"),
     40: (lambda desk, _: from_labels.won(desk, "preference", "atlas", "borealis"),),
     41: (lambda desk, _: float(from_labels.clarity(desk)[["atlas", "atlas_custom"]].corr("spearman").iloc[0, 1]),),
@@ -143,7 +140,7 @@ DR3: Mapping[int, tuple[Implied, ...]] = {
     14: (from_labels.by_people("factual"),), 15: (lambda desk, _: from_labels.alike(desk, "insights", "gpt-5.1"),),
     16: (from_labels.by_people("checklist"),), 18: ("995 of 995 with a reason",), 19: ("8", "8"),
     21: ("4: 49 items, 3: 1 items",), 22: ("199 of 200 slots are handed in",), 23: (from_labels.apart("dr3", 15),),
-    24: ("33", "11"), 25: (from_labels.nearer("dr3", "judge-a", "judge-b", 100),), 26: ("ok 31 missing 2",), 28: (100 * test_dr3_eval.OF_RUN / 5**0.5 * np.pi**0.5 / 2,),
+    24: ("33", "11"), 25: (from_labels.nearer("dr3", "judge-a", "judge-b", 100),), 26: ("ok 31 missing 2",), 28: (from_labels.spread("dr3", "judge-a"),),
     29: (from_labels.paid("dr3", "judge-a", 50),),
     31: (from_labels.alpha_of("dr3"),), 33: (R_OF_JUDGE, OF_TOTALS / (OF_TOTALS + test_dr3_eval.OF_EXPERT**2 / 5)), 34: (ORDERED,),
     35: (from_labels.judges_orders,), 36: (from_labels.alpha_of("dr3", "judge-a"),),
@@ -154,7 +151,7 @@ DR3: Mapping[int, tuple[Implied, ...]] = {
     44: ("0 of 5 names",), 45: ("4 reports", 4 * 4 * (12 * 8 + 11)),  # four experts and reports, of sentences and a title in characters
 }  # fmt: skip
 
-VOTES, RB_PERSON = test_reportbench.by_majority(), test_reportbench.PERSON
+RB_PERSON = test_reportbench.PERSON
 VOTE = statistics.mean(test_reportbench.HARD)
 
 
@@ -170,17 +167,16 @@ def _hard(statement: str) -> float:
 ABOUT = [(by, truth, _hard(statement)) for statement, (_, by, truth) in test_reportbench.STATEMENTS.items()]
 BY_PERSON = [_said(RB_PERSON, truth) for _, truth, _ in ABOUT]
 BY_PRO = [_said(hard, truth) for _, truth, hard in ABOUT]
-BY_VOTES = [_said(hard - test_reportbench.WORSE / 2, truth) for _, truth, hard in ABOUT]
 
 REPORTBENCH: Mapping[int, tuple[Implied, ...]] = {
     3: ("10 topics, 2 systems, 20 reports",), 5: ("40",), 6: ("1", "1 with a byte order mark", "1 with Windows line ends"), 9: ("80 of 80 items",),
     14: (1.0,), 18: ("refused, incomplete",), 21: ("2: 79 items, 1: 1 items",), 22: ("159 of 160 slots are handed in",),
     23: (from_labels.apart("rb"),), 24: ("240 calls done",),
     25: (-test_reportbench.WORSE * (RB_PERSON - (1 - RB_PERSON) / 2),),
-    26: ("ok 85 invalid 5",), 28: (VOTES["all"], VOTES["auroc"]),
+    26: ("ok 85 invalid 5",), 28: from_labels.voted(),
     29: from_labels.ledger("pro", (1.25, 10.0), 240),
     30: (VOTE * RB_PERSON + (1 - VOTE) * (1 - RB_PERSON) / 2,),
-    31: (from_labels.kappa(BY_VOTES, BY_VOTES),),
+    31: (from_labels.fleiss,),
     36: (from_labels.kappa(BY_PRO, BY_PERSON),),
     37: from_labels.apart_by(from_labels.correct, "gemini-dr", "openai-dr"),
     38: from_labels.variance(from_labels.scored("rb", test_reportbench.SYSTEMS), "gemini-dr", BEST_SURVEYS),
@@ -200,7 +196,7 @@ RACE: Mapping[int, tuple[Implied, ...]] = {
     28: (from_labels.changes,), 29: (from_labels.paid("race", "as-published", 32), from_labels.paid("race", "both-orders", 32)),
     31: (from_labels.alpha_of("race"),), 32: ("48",),
     33: (lambda desk, _: from_labels.columns(desk)[1],),
-    34: (100 * test_race.planted_order(), from_labels.order_among_people),
+    34: (lambda desk, _: from_labels.columns(desk)[0], from_labels.order_among_people),
     35: (from_labels.order_with_people("both-orders"), from_labels.order_with_people("turned")),
     36: (lambda desk, _: statistics.mean(from_labels.columns(desk)),),
     40: (lambda desk, _: from_labels.won(desk, "overall", "gemini", "grok"),),

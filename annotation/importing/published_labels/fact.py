@@ -43,14 +43,14 @@ def read_fact_probes(root: Path, options: probe_records.ProbeOptions) -> probe_r
 def read_fact_results(path: Path, options: results.ResultOptions) -> results.Results:
     """Where a call failed none of its statements has an answer: invalid, or missing where no page was there to read.
 
-    An answer is found by its probe's key alone: the same words may stand under another page.
+    An answer is found by number and words together: the same words may stand under another page.
     """
     problems: list[str] = []
     rows: list[results.ResultRow] = []
     for (where, topic, system), _, pages in _cited(path, options.system, options.encoding, problems):
         judge, error = results.judge_of(options, "", where), decoding.as_text(pages.get("validate_error")) or ""
         said = {decoding.as_text(one.get("idx")): one.get("result") for one in pages.get("validate_res") or []}
-        for number in range(len(pages["facts"])):
+        for number, fact in enumerate(pages["facts"]):
             verdict = decoding.as_text(said.get(str(number))) or ""
             if error or verdict not in VERDICTS:
                 status = "missing" if error == NO_PAGE or not (error or verdict) else "invalid"
@@ -60,7 +60,8 @@ def read_fact_results(path: Path, options: results.ResultOptions) -> results.Res
             rows.append(
                 results.ResultRow(
                     where, judge, topic, (system,), "", found[0], status=found[1], flags=found[2],
-                    probe=f"{pages['place']}-{number + 1}", rationale=error,
+                    probe=decoding.as_text(fact) or "", probe_key=f"{pages['place']}-{number + 1}", by_number=True,
+                    rationale=error,
                 )
             )  # fmt: skip
     return results.Results(tuple(rows), tuple(problems))

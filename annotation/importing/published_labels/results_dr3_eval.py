@@ -4,6 +4,7 @@ Their two sums of these files count a failed part as -1 or as 0 (arXiv 2604.1468
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -190,23 +191,30 @@ def _insights(one: _File) -> Iterator[results.ResultRow]:
 
 
 def _claims(one: _File) -> Iterator[results.ResultRow]:
-    """Each claim with each of its sources: whether all or any must support it is for the protocol to say."""
+    """Each claim with each of its sources: whether all or any must support it is for the protocol to say.
+
+    Words that stand in several rows are found by their number alone: they may be another claim's or source's.
+    """
     whole = {
         as_text(entry.get("id")): as_text(entry.get("claim_text")) or ""
         for entry in _entries(one, "extraction", "claims")
     }
+    checked = []
     for entry in _entries(one, "verification_result", "verifications"):
         key, text = as_text(entry.get("id")) or "", as_text(entry.get("claim_text")) or ""
         if _is_cut(text) and whole.get(key, "").startswith(text):
             text = whole[key]
-        for number, source in enumerate(_objects(entry.get("citation_results")) or [entry], start=1):
-            reason = as_text(source.get("explanation")) or ""
-            failed = FAILED_CHECK.search(reason) or results.is_exception(reason)
-            yield one.row(
-                f"claim {key}.{number}", None if failed else _word(source.get("supported")), "invalid",
-                flags=(f"raw:{source.get('supported')}",) if failed else (), probe_key=f"{key}.{number}", probe=text,
-                rationale=reason,
-            )  # fmt: skip
+        sources = _objects(entry.get("citation_results")) or [entry]
+        checked += [(f"{key}.{number}", text, source) for number, source in enumerate(sources, start=1)]
+    rows = Counter(text for _, text, _ in checked)
+    for key, text, source in checked:
+        reason = as_text(source.get("explanation")) or ""
+        failed = FAILED_CHECK.search(reason) or results.is_exception(reason)
+        yield one.row(
+            f"claim {key}", None if failed else _word(source.get("supported")), "invalid",
+            flags=(f"raw:{source.get('supported')}",) if failed else (), probe_key=key, probe=text,
+            by_number=rows[text] > 1, rationale=reason,
+        )  # fmt: skip
 
 
 def _documents(one: _File) -> Iterator[results.ResultRow]:

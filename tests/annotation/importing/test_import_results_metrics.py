@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +161,51 @@ def test_claims_that_begin_alike_are_not_told_apart_by_100_characters(engine: En
     report = bring_results(engine, study, tmp_path / "results", "dr3_eval", judge="gpt-5.1")
     assert answers(engine, study) == [("invalid", None)], "a claim without a result is not an unsupported one"
     assert [reason for reason in report.unmatched if "cannot tell" in reason]
+
+
+def test_words_that_stand_under_two_claims_are_found_by_number_and_others_whatever_their_key_is(
+    engine: Engine, tmp_path: Path
+) -> None:
+    study = probed(engine, tmp_path / "reports", "dr3_factual", {"1.1": "Short.", "own": "Other."})
+    checked = [
+        {"id": number, "claim_text": text, "supported": supported, "citation_results": []}
+        for number, (text, supported) in enumerate([("Short.", True), ("Short.", False), ("Other.", False)], start=1)
+    ]
+    dr3_file(tmp_path / "results", "factual_accuracy", 50.0, {"verification_result": {"verifications": checked}})
+    report = bring_results(engine, study, tmp_path / "results", "dr3_eval", judge="gpt-5.1")
+    assert answers(engine, study) == [("ok", "true"), ("ok", "false")]
+    assert len(report.unmatched) == 1
+
+
+OF_WLC = {"layout": "wlc", "judge": "gemini-2.5-pro", "system": "alpha"}
+
+
+def test_verdicts_on_wikipedias_facts_go_by_number_and_words_together(engine: Engine, tmp_path: Path) -> None:
+    study = probed(engine, tmp_path / "a", "wlc_fact_coverage", {"1": "One.", "2": "Two.", "3": "One."})
+    said = [("One.", "consistent"), ("Two.", ""), ("Else.", "consistent")]
+    listed = [{"gt_sentence": text, "verify": {"verdict": verdict, "reason": "."}} for text, verdict in said]
+    put(tmp_path / "f/001_verifiability.json", json.dumps({"title": "001", "coverage_alignments": listed}))
+    report = bring_results(engine, study, tmp_path / "f", **OF_WLC)
+    assert answers(engine, study) == [("ok", "consistent"), ("missing", None)]
+    assert len(report.unmatched) == 1, "the third fact has other words"
+
+
+def test_a_verdict_on_a_cited_statement_is_of_the_page_it_cites(engine: Engine, tmp_path: Path) -> None:
+    study = probed(engine, tmp_path / "a", "wlc_citation", {"1-1": "One.", "1-3": "One.", "2-1": "Two."})
+    cited = [(0, "3", "One.", "conflict"), (0, "1", "One.", "support"), (1, "1", "Two.", "not_support")]
+    results = [
+        {"statement_index": index, "citation_num": mark, "statement": text, "verdict": verdict, "reason": "."}
+        for index, mark, text, verdict in cited
+    ]
+    file = put(tmp_path / "s/001_citation.json", json.dumps({"title": "001", "results": results}))
+    bring_results(engine, study, tmp_path / "s", **OF_WLC)
+    assert answers(engine, study) == [("ok", "support"), ("ok", "conflict"), ("ok", "not_support")]
+    put(file, json.dumps({"title": "001", "results": [{"verdict": "support"}]}))
+    with pytest.raises(ImportingError, match="results 1: no 'statement_index'; restore the file"):
+        bring_results(engine, study, tmp_path / "s", **OF_WLC)
+    put(file, json.dumps({"title": "001"}))
+    with pytest.raises(ImportingError, match=r"no list 'results'; give files that end in _citation\.json"):
+        bring_results(engine, study, tmp_path / "s", **OF_WLC)
 
 
 def test_required_documents_and_checklists_come_in_as_answers(engine: Engine, tmp_path: Path) -> None:

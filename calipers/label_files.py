@@ -92,6 +92,21 @@ def as_tuples(value: Any) -> Any:
     return tuple(map(as_tuples, value)) if isinstance(value, list) else value
 
 
+def refuse_unknown_criteria(chosen: Mapping[str, Any], frame: pd.DataFrame) -> None:
+    """A scale of a criterion that nothing answers, which may be misspelt, would be passed over in silence.
+
+    Raises AnnotationError.
+    """
+    known = [*map(str, frame["criterion"].unique())] if "criterion" in frame else []
+    for name in ("scales", "scale_ends"):
+        held = chosen.get(name)
+        for one in [one for one in held if one not in known] if known and isinstance(held, Mapping) else []:
+            raise AnnotationError(
+                "bad_calibration",
+                f"{name} declares {one!r}, which is no criterion of these labels; there are {', '.join(known[:20])}",
+            )
+
+
 def settings_chosen(path: Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
     """What a calibration.toml says, and over it what was `given` by options; None stands for an option left out.
 

@@ -23,7 +23,7 @@ from calibration.results import CalibrationReport, CalibrationSettings
 from calibration.sizing.pilot import pilot_of
 from calibration.sizing.study_plan import Goals, Prices, plan_from_pilot
 from calipers.kept_reports import calibrated_or_kept
-from calipers.label_files import MANY_ROWS, settings_chosen
+from calipers.label_files import MANY_ROWS, refuse_unknown_criteria, settings_chosen
 from calipers.own_folders import in_own_folders
 from calipers.tidy_files import labels_of, labels_of_frame, options_of
 from exports.errors import ExportError
@@ -241,7 +241,7 @@ class Labels:
             raise ExportError("unknown_figure", f"no figure is called {name!r}; there are {', '.join(FIGURES)}")
         drawn = FIGURES[name](self._report(settings), ONE_COLUMN if column else FULL_PAGE)
         if drawn is None:
-            raise ExportError("no_figure", f"these labels have nothing for the figure {name!r}")
+            raise ExportError("no_figure", f"these labels have nothing for the figure {name!r}{_lacked(name)}")
         # a notebook prints it, and its caption, without pyplot
         drawn.canvas._repr_html_ = partial(_figure_html, drawn)  # type: ignore[method-assign]  # matplotlib's is of its web server
         return drawn.canvas
@@ -265,7 +265,9 @@ class Labels:
         there = [one.name for one in fields(CalibrationSettings)]
         if unknown := [name for name in chosen if name not in there]:
             raise TypeError(f"no setting is called {unknown[0]!r}; there are {', '.join(there)}")
-        return CalibrationSettings(**{"per_criterion": len(self.frame) <= MANY_ROWS, **chosen})
+        made = CalibrationSettings(**{"per_criterion": len(self.frame) <= MANY_ROWS, **chosen})
+        refuse_unknown_criteria(chosen, self.frame)
+        return made
 
     def _report(self, settings: dict[str, Any]) -> CalibrationReport:
         chosen = self._settings(settings)
@@ -280,11 +282,22 @@ class Labels:
         table = TABLES[name](report)
         if table is None:
             there = ", ".join(one for one, make in TABLES.items() if make(report) is not None)
-            asked = examine(self.frame).supports
-            lacking = [f"{one.question} ({one.missing or one.note})" for one in asked if not one.supported]
-            why = f"; what they cannot answer, and what it lacks: {'; '.join(lacking)}" if lacking else ""
-            raise ExportError("no_table", f"these labels have nothing for the table {name!r}: there are {there}{why}")
+            told = f"these labels have nothing for the table {name!r}{_lacked(name)}"
+            raise ExportError("no_table", f"{told} (there are {there}; .check() says what they lack)")
         return result_of(table)
+
+
+SYSTEMS, SCORED = "system_a and system_b", "rationale, or run (of pairs also presentation, len_a and len_b)"
+LACKED = {  # what a table or figure is made of that labels may be without
+    "frontier": "cost_usd, what each judge's answer cost", "bias": SCORED, "position": "presentation, AB or BA",
+    **dict.fromkeys(("ranking", "win_matrix", "systems", "system_pairs", "systems_apart", "system_orders"), SYSTEMS),
+    "categories": "category", **dict.fromkeys(("confidence", "confidence_levels"), "confidence"),
+    **dict.fromkeys(("pass_fail", "pass_rates", "label_rates"), "a criterion of two answers"),
+}  # fmt: skip
+
+
+def _lacked(name: str) -> str:
+    return f", which needs {LACKED[name]}" if name in LACKED else ""
 
 
 @in_own_folders

@@ -143,7 +143,14 @@ def _blocks(report: CalibrationReport, answer: Answer, figure: Figure | None, ti
     """From the title down to where the labels come from. `lines`: at most, of every paragraph."""
     blocks = [_words(title, SMALL, INK_SOFT, 1)] if title else []
     if report.is_simulated:
-        blocks.append(_words("Simulated answers: people and judges of this study are made up", SMALL, AMBER, 1))
+        blocks.append(
+            _words(
+                "Simulated answers, but for those of whoever labels here",
+                SMALL,
+                AMBER,
+                1,
+            )
+        )
     blocks += [_space(0.04), _words(answer.sentence, LARGE, INK, 4, "bold"), _space(0.05)]
     blocks += [_words(answer.rests_on, TEXT, INK, lines)] if answer.rests_on else []
     if figure is not None:

@@ -63,8 +63,9 @@ def _widths(text: str, mark: str) -> list[int]:
 def decoded(path: Path, raw: bytes, encoding: str, asked: bool) -> tuple[str, str]:
     """The text without its byte order mark, and the encoding that it is in.
 
-    Where nobody asked for UTF-8 and the bytes are none, they are read as Windows-1252, which holds the letters of
-    Western Europe. Raises AnnotationError `bad_file`.
+    Where nobody asked for UTF-8 and the bytes are none, they are read as GB 18030, as Chinese spreadsheets write it, if
+    they look like it, else as Windows-1252, which holds the letters of Western Europe.
+    Raises AnnotationError `bad_file`.
     """
     try:
         text = raw.removeprefix(BOM).decode(encoding)
@@ -77,7 +78,8 @@ def decoded(path: Path, raw: bytes, encoding: str, asked: bool) -> tuple[str, st
         if asked or encoding != "utf-8":
             raise AnnotationError("bad_file", refusal) from None
         try:
-            text, encoding = raw.decode("cp1252"), "cp1252"
+            encoding = "gb18030" if _looks_chinese(raw) else "cp1252"
+            text = raw.decode(encoding)
         except UnicodeDecodeError:
             raise AnnotationError("bad_file", refusal) from None
         if CONTROL.search(text):
@@ -87,6 +89,19 @@ def decoded(path: Path, raw: bytes, encoding: str, asked: bool) -> tuple[str, st
             "bad_file", f"{path}: holds zero bytes, so it is no text; save the table as a CSV in UTF-8"
         )
     return text, encoding
+
+
+def _looks_chinese(raw: bytes) -> bool:
+    """Whether all bytes that are no ASCII stand in pairs that GB 18030 has, two pairs in a row among them.
+
+    Letters of Western Europe stand one by one, seldom two together, and hardly ever four.
+    """
+    runs = set(re.findall(rb"[\x80-\xff]+", raw))
+    try:
+        raw.decode("gb18030")
+    except UnicodeDecodeError:
+        return False
+    return all(len(run) % 2 == 0 for run in runs) and any(len(run) > 3 for run in runs)
 
 
 def read_delimited(path: Path, text: str, separator: str) -> tuple[pd.DataFrame, tuple[str, ...]]:

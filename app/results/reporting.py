@@ -103,6 +103,7 @@ def file_report(
     labels, told = tidy_files.labels_of(path, how_read, used_only=True)
     labels = publishable(labels) if to_publish else labels
     refuse_unknown(overrides.get("families", {}), labels)
+    label_files.refuse_unknown_criteria(overrides, labels)
     read = protocol_named(protocol)
     asked = labels["criterion"].unique() if "criterion" in labels else ()
     overrides = _each_criterion(read, labels, overrides)

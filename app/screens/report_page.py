@@ -19,7 +19,7 @@ from exports.as_json import data_of
 from exports.words.sentences import Caution, folded
 from plain.wording import worded
 
-SIMULATED = "Simulated answers: people and judges of this study are made up"
+SIMULATED = "Simulated answers, but for those of whoever labels here"
 WHERE = '<a href="/progress" target="_self">Progress</a> says how far the work is.'
 FIRST_PAGE = "Choice"
 OF_PAGE = {  # where a warning matters most; every other is on the first page

@@ -87,9 +87,11 @@ Aim = Literal["interval", "non_inferior", "tell_apart"]
 ASSUMED_TOPICS = 20_000  # made, to draw simulated studies from
 TABLE_TOPICS = (10, 30, 100, 210)
 LIMIT = (math.inf,)  # as many labels in a topic as one likes: 1 / icc independent ones, where there is an icc
+FEWEST_TOPICS = 5  # of a pilot, as of every interval over whole clusters
 MOST_TIMES = 4  # as many topics that judges answer as are labelled: more bring hardly more, and each costs
 WHY = {
     "no_items": "nothing to compare",
+    "few_topics": "a pilot of fewer than 5 topics does not show how topics vary",
     "too_few_units": "one topic cannot show how topics vary",
     "zero_variance": "all topics show the same value, so it is not known how far others vary",
     "gap_reaches_margin": "the gap is as large as the margin, so more topics will not show it is smaller",
@@ -218,8 +220,14 @@ def plan_from_pilot(pilot: Pilot, goals: Goals, prices: Prices = NO_PRICES, topi
     """Topics like those of the pilot: its spreads and its gap taken as the truth, its prices where none is given."""
     design = Design(pilot.pairs_per_topic, max(pilot.labels_per_pair, 1e-9), pilot.annotators_per_pair)
     prices = _priced(pilot, prices)
-    known = _Known(pilot.scores, pilot.gap, pilot.difference, pilot.variance, pilot.icc.value, design, pilot)
+    scores, gap, difference = (_known_of_few(one) for one in (pilot.scores, pilot.gap, pilot.difference))
+    known = _Known(scores, gap, difference, pilot.variance, pilot.icc.value, design, pilot)
     return _planned(known, goals, prices, topics)
+
+
+def _known_of_few(spread: planning.Spread) -> planning.Spread:
+    """The spread, unknown where the pilot has topics but too few of them to show one."""
+    return replace(spread, sd=math.nan, note="few_topics") if 1 < spread.pilot < FEWEST_TOPICS else spread
 
 
 def _priced(pilot: Pilot, prices: Prices) -> Prices:

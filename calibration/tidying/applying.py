@@ -11,10 +11,12 @@ from calibration.arithmetic.columns import Codes
 from calibration.table import roles, verdicts
 from calibration.tidying.keys import codes_of
 from calibration.tidying.mapping import JOINED, Answers, LabelMap
+from calibration.tidying.value_sets import STATUS, plain
 
 BAD_STATUS = {*verdicts.STATUSES} - {"ok"}
 TURNED = {"A": "B", "B": "A", "AB": "BA", "BA": "AB"}
 EXAMPLES = 3
+IGNORED = "ignore"  # what --map-label calls an answer that was not asked for
 BESIDE = "__"  # opens a column of what stands beside each answer
 
 
@@ -33,14 +35,23 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
     told: list[str] = []
     problems: list[str] = []
     long = unfolded(table, mapping)
-    blank = long["label"].str.strip().eq("") if mapping.spread else pd.Series(False, index=long.index)
-    asked = blank & _was_asked(long)
-    empty = blank & ~asked
-    if asked.any():
-        told.append(f"empty cells beside a price or a time are answers that are missing: {int(asked.sum()):,}")
+    blank = long["label"].str.strip().eq("")
+    said = {answers.words[""] for answers in mapping.answers.values() if "" in answers.words}
+    empty = blank & bool(mapping.spread or said == {IGNORED})
+    if mapping.spread and said != {IGNORED}:
+        asked = blank & (_is_of_judge(long, mapping) if said else _was_asked(long, mapping, blank, len(table)))
+        empty &= ~asked
+        if asked.any():
+            told.append(
+                f"{int(asked.sum()):,} empty cells are missing answers{_of_judges(long[asked], mapping)}"
+                + ", which count against a judge (where it was not asked: --map-label EMPTY=ignore)" * (not said)
+            )
     if empty.any():
+        of_judges = _of_judges(long[empty], mapping)
         told.append(
-            f"{int(empty.sum()):,} empty cells of the wide table are no answers{_of_judges(long[empty], mapping)}"
+            f"{int(empty.sum()):,} empty cells of the wide table are no answers"
+            + f"{of_judges} (where one was asked and gave none: --map-label EMPTY=missing)"
+            * bool(of_judges and not said)
         )
         long = long[~empty].reset_index(drop=True)
     elif not mapping.spread and "rater_id" in mapping.columns:
@@ -59,18 +70,33 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
 
 
 def _of_judges(empty: pd.DataFrame, mapping: LabelMap) -> str:
-    """How many of the empty cells are each judge's, and what to write where it was asked; "" where none is."""
+    """How many of the empty cells are each judge's; "" where none is."""
     raters = empty["rater_id"].value_counts(sort=False) if "rater_id" in empty else pd.Series(dtype="int64")
     judges = [f"{name} {count:,}" for name, count in raters.items() if mapping.kinds.get(str(name)) == "judge"]
-    return f"; judges' {', '.join(judges)}: where one was asked and gave none, write missing" if judges else ""
+    return f"; judges' {', '.join(judges)}" if judges else ""
 
 
-def _was_asked(long: pd.DataFrame) -> pd.Series[bool]:
-    """Where something was paid or some time went by for a rater's answer, whatever the answer's cell holds."""
+def _is_of_judge(long: pd.DataFrame, mapping: LabelMap) -> pd.Series[bool]:
+    """Which rows are a judge's, where heads say who answers."""
+    return long["rater_id"].map(mapping.kinds).eq("judge") if "rater_id" in long else pd.Series(False, index=long.index)
+
+
+def _was_asked(long: pd.DataFrame, mapping: LabelMap, blank: pd.Series[bool], rows: int) -> pd.Series[bool]:
+    """Where a rater was asked whatever its cell holds: something was paid or some time went by, or it is a judge that
+    answered at least half of what people did. `rows`: of the wide table, which `long` holds once for each rater.
+    """
     was_asked = pd.Series(False, index=long.index)
     for name in (f"{BESIDE}cost_usd", f"{BESIDE}seconds"):
         was_asked |= pd.to_numeric(long.get(name, was_asked), errors="coerce").gt(0)
-    return was_asked
+    if "rater_id" not in long:
+        return was_asked
+    question = pd.Series(np.arange(len(long)) % max(1, rows), index=long.index).astype("str") + long.get(
+        "criterion", ""
+    )
+    of_people = question.isin(set(question[long["rater_id"].map(mapping.kinds).eq("human") & ~blank]))
+    due = of_people & _is_of_judge(long, mapping)
+    answered = (~blank[due]).groupby(long.loc[due, "rater_id"]).mean()
+    return was_asked | (due & long["rater_id"].map(answered).ge(0.5))
 
 
 def unfolded(table: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
@@ -105,6 +131,8 @@ def _named(long: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
         out["rater_kind"] = out["rater_kind"].map(lambda word: mapping.kind_words.get(word, word))
     elif "rater_kind" not in out:
         out["rater_kind"] = out["rater_id"].map(mapping.kinds).fillna("")
+    if "status" in out:
+        out["status"] = out["status"].map(lambda word: STATUS.get(plain(word), word))
     if "presentation" in out:
         out["presentation"] = out["presentation"].map(lambda word: roles.ORDERS.get(word.strip().lower(), word))
     return out

@@ -1,5 +1,6 @@
 """What names an item and its topic: the smallest set of columns on which no rater answers one thing twice."""
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
@@ -17,6 +18,9 @@ NO_KEY = (
     "label", "rater_id", "rater_kind", "criterion", "status", "rationale", "run", "presentation", *NUMBERS, *EXTRA,
 )  # fmt: skip
 ORDER = "__order"  # in which order a row names its pair
+WHEN = re.compile(
+    r"(?:time|date|datum|created|updated|_at|时间|日期|fecha|zeit)(?:_?stamp)?$", re.I
+)  # tells answers apart
 CLUSTERS = {"cluster", "topic", "question", "prompt", "task", "query", "document", "article", "instruction"}
 
 
@@ -146,7 +150,8 @@ def _candidates(found: Found, known: Sequence[str]) -> list[str]:
     """Columns that may take part in a key, ids first; none of what was answered, measured or written in words."""
     used = {name for part, names in found.columns.items() if part in NO_KEY for name in names}
     used |= {name for one in found.spread for name in one.columns} | {*known}
-    free = [name for name in found.names if name not in used and found.table[name].ne("").all()]
+    free = [name for name in found.names if name not in used and not WHEN.search(name.rpartition(".")[2])]
+    free = [name for name in free if found.table[name].ne("").all()]
     shared = [
         name for name in free if any(one.rater_id for one in found.spread) or found.table[name].duplicated().any()
     ]

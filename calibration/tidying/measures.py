@@ -16,7 +16,7 @@ PARTS = {
     **dict.fromkeys(("confidence", "conf", "certainty", "probability", "prob"), "confidence"),
     **{name: part for part in ("cost_usd", "seconds") for name in (part.replace("_", ""), *NAMES[part])},
     **{f"{word}usd": "cost_usd" for word in ("price", "kosten", "preis", "cot", "prix", "costo", "coste", "precio")},
-    **dict.fromkeys(("logprob", "logprobs", "tokens", "latencyms", "durationms"), LEFT_OUT),
+    **dict.fromkeys(("logprob", "logprobs", "tokens", "latencyms", "durationms", *NAMES["rationale"]), LEFT_OUT),
 }
 MEASURES = (
     "confidence",
@@ -92,6 +92,8 @@ def give_measures(found: Found) -> None:
             more[part] = (name,)
         else:
             left.append(name)
+    if found.spread and "rationale" not in said and measured(found.columns.get("rationale", ()), own):
+        left += found.columns.pop("rationale")  # one rater's, and not what every rater wrote
     moved = {name for given in own.values() for name in given.values()} | {*left}
     for part in [one for one in ONE_EACH if one not in said and {*found.columns.get(one, ())} & moved]:
         del found.columns[part]

@@ -6,6 +6,7 @@ answers what names an item and its topic.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -26,6 +27,7 @@ from calibration.tidying.raters import (
     kind_of_name,
     kind_of_word,
     people_of,
+    person_of,
 )
 from calibration.tidying.value_sets import plain, recognise
 
@@ -39,6 +41,7 @@ KIND_COLUMNS = ("source", "type", "raterkind", "annotatorkind", "labelertype", "
                 "art", "typ", "quelle", "类型", "来源", "tipo", "fuente")  # fmt: skip
 MANY, LONG = 30, 40  # distinct answers, and characters of one: beyond these a column holds no answers
 NOBODY_SAYS = "no column says who answered: --map rater_id=COLUMN, or --map rater_id==NAME for one rater of all"
+MONEY = re.compile(r"[€£$¥]|\b(?:eur|usd|cny|gbp)\b", re.I)
 PLACE = "place"  # of an answer in its list of nested records
 
 
@@ -258,7 +261,7 @@ def find_shape(found: Found) -> None:
             "or --map rater_id=ONE+OTHER where each rater has a column"
         )
     elif "rater_id" in found.columns:
-        _spread_criteria(found, candidates)
+        _spread_criteria(found, _without_people(found, candidates))
     else:
         _spread_raters(found, candidates)
 
@@ -272,6 +275,19 @@ def _spread_beside_label(found: Found, candidates: Sequence[str]) -> None:
     if any(kind_of(bare_name(name), found.asked) for name in alike):
         del found.columns["label"]
         _spread_raters(found, [label, *alike])
+
+
+def _without_people(found: Found, candidates: list[str]) -> list[str]:
+    """The columns without those called as people, where all raters of the rows are judges: none of them said that."""
+    (who,) = found.columns["rater_id"][:1]
+    of_judges = all(kind_of(rater, found.asked) == "judge" for rater in _words(found.table[who]))
+    people = [name for name in candidates if of_judges and person_of(name, found.asked.people)]
+    if people and len(people) == len(candidates):
+        found.problems.append(
+            f"no column holds the answers of those in {who!r}: {', '.join(people)} are people's by their heads. "
+            f"--map label=COLUMN says where the judges' answers are, --map ignore={people[0]} that it is nobody's"
+        )
+    return [name for name in candidates if name not in people] or candidates
 
 
 def _spread_criteria(found: Found, named: Sequence[str]) -> None:
@@ -318,6 +334,16 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
             f"criterion={'+'.join(candidates)},rater_id=COLUMN"
         )
         return
+    judges = [
+        one for one in found.free() if kind_of_name(bare_name(one)) == "judge" and not measures.measure_of(one)[1]
+    ]
+    words = {name: _words(found.table[name]) for name in judges}
+    fine = [name for name in judges if len(words[name]) > MANY and all(map(is_number, words[name]))]
+    if fine:
+        found.told.append(
+            f"not read, having more than {MANY} different answers: {', '.join(fine)} (say so if they are scores: "
+            f"--map rater_id={'+'.join([*raters, *fine])})"
+        )
     if len(raters) == 1:
         found.columns["label"] = (raters[0],)
         return
@@ -335,6 +361,8 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
 def _holds_answers(name: str, cells: pd.Series[str]) -> bool:
     words = {word.strip() for word in cells.unique()} - {""}
     if not words or len(words) > MANY or max(map(len, words)) > LONG or plain(name).endswith((" id", "index", "hash")):
+        return False
+    if MONEY.search(name):  # a price in any currency
         return False
     return bare_name(name).casefold() not in {*FROM, "id", "key", PLACE} and (len(words) <= 8 or _is_sure(cells))
 

@@ -13,6 +13,7 @@ from calibration.tidying.found import Found
 from calibration.tidying.value_sets import STATUS as STATUS_WORDS
 from calibration.tidying.value_sets import TIES, plain, recognise
 
+EMPTY = "EMPTY"  # an empty cell, in --map-label
 SIDED = re.compile(r"left|first|links|izquierd|gauche|左")
 
 
@@ -28,7 +29,8 @@ def find_answers(found: Found) -> None:
     asks: dict[str, list[str]] = {}
     for criterion, rows in groups:
         read, sentence, ask = _read(found, rows, f"{named} {criterion}")
-        found.answers[criterion] = read
+        empty = {"": found.asked.words[EMPTY]} if EMPTY in found.asked.words else {}
+        found.answers[criterion] = replace(read, words={**read.words, **empty})
         for held, text in ((told, sentence), (asks, ask)):
             if text:
                 held.setdefault(text, []).append(criterion)

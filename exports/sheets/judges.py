@@ -50,9 +50,10 @@ def judges_table(report: CalibrationReport) -> Table | None:
         if estimate.criterion == estimate.category == "all"
     }
     near = choice.plan.ties in BY_DISTANCE
+    key = agreement_key(report, choice.plan.ties) + "_missing_as_wrong" * usable_differ(report)
     columns = [
         Column("judge", "Judge"),
-        Column(agreement_key(report, choice.plan.ties), agreement_title(report, asked=True), "AD" if near else "PA"),
+        Column(key, agreement_title(report, asked=True), "AD" if near else "PA"),
         Column(
             f"baseline{'_by_distance' * near}",
             "Best constant answer, by distance" if near else "Best constant answer",

@@ -185,7 +185,11 @@ def origin(report: CalibrationReport) -> str:
     """From which labels the numbers are, and from which plan where a study kept one."""
     labels = report.labels
     plan = worded("; plan root {plan_root}", plan_root=report.plan_root[:12]) if report.plan_root else ""
-    made_up = worded("Simulated answers, of made-up people and judges. ") if report.is_simulated else ""
+    made_up = (
+        worded("Simulated answers, of made-up people and judges but for whoever labelled here. ")
+        if report.is_simulated
+        else ""
+    )
     return worded(
         "{made_up}Data: {rows:,} rows, {items:,} items, {clusters:,} clusters ({cluster}s); sha256 "
         "{verdicts_sha256}{plan}.",

@@ -152,7 +152,7 @@ def test_it_is_made_once_and_everything_in_it_is_called_simulated(
     assert not make_labels_demo(found.engine)
     assert found.study.is_simulated
     print_report(found.report)
-    assert "Simulated answers, of made-up people and judges." in capsys.readouterr().out
+    assert "Simulated answers, of made-up people and judges but for whoever labelled here." in capsys.readouterr().out
     assert found.study.status == "closed"  # so that systems have their names and judges' families count
     assert "still_blind" not in {warning.code for warning in found.report.warnings}
 

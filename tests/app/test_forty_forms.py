@@ -513,6 +513,51 @@ def test_a_column_beside_rows_is_somebodys_or_is_asked_about_or_told(
     assert all(kinds[one] == "human" for one in kinds if one in ("h1", "h2")), "who was a person is one still"
 
 
+def test_what_may_not_be_read_as_an_answer_is_not(tmp_path: Path) -> None:
+    """People's answers as a judge's, a price as a score, a probability in silence, Chinese heads as Western letters."""
+    said = {"columns": [], "words": [], "people": [], "read": []}
+
+    def made(rows: list[Row], encoding: str = "utf-8", people: Sequence[str] = ()) -> Any:
+        path = written(tmp_path / "a.csv", delimited(rows, ";", encoding))
+        return read_tidy(path, options_of(**said | {"people": [",".join(people)]}))
+
+    rows = [{"item": n, "judge_model": who, "raw": f"{who} says [[A]] of {n}", "human": "AB"[n % 2], "human2": "A"}
+            for n in range(40) for who in OF_JUDGES]  # fmt: skip
+    assert "no column holds the answers of those in 'judge_model': human, human2 are people's" in str(
+        made(rows).problems
+    )
+    picked = made([row | {"pick": "AB"[n % 3 == 0]} for n, row in enumerate(rows)])
+    assert picked.recipe.mapping.columns["label"] == ("pick",)
+    priced = [{"item": n, "rater": who, "Note": 1 + (n + len(who)) % 5, "Kosten (€)": 0.1}
+              for n in range(9) for who in ("mara", "gpt-4o")]  # fmt: skip
+    read_as = made(priced, people=["mara"])
+    assert read_as.recipe.mapping.columns["label"] == ("Note",)
+    assert not read_as.recipe.mapping.spread
+    sure = [{"item": n, "human_1": n % 2, "human_2": n % 3 % 2, "gpt-4o": n / 40} for n in range(40)]
+    assert "not read, having more than 30 different answers: gpt-4o (say so if they are scores" in str(made(sure).told)
+    chinese = [{"题目编号": n, "标注员甲": n % 5, "标注员乙": n % 4, "gpt-4o 评分": n % 3} for n in range(9)]
+    assert {*made(chinese, "gb18030", ["标注员甲", "标注员乙"]).labels["rater_id"]} == {
+        "标注员甲",
+        "标注员乙",
+        "gpt-4o 评分",
+    }
+    western = [
+        {"item": "größer", "annotator_1": "A", "gpt-4o": "B"},
+        {"item": "Prüföse", "annotator_1": "A", "gpt-4o": "B"},
+    ]
+    assert {*made(western, "cp1252").labels["item_id"]} == {"größer", "Prüföse"}
+    again = [{"item": n % 9, "rater": who, "label": "AB"[n % 2], "time_stamp": n + place, "status": ("parse error", "ok")[n > 3]}
+             for n in range(18) for place, who in enumerate(("mara", "gpt-4o"))]  # fmt: skip
+    told = made(again, people=["mara"])
+    assert told.recipe.mapping.columns["item_id"] == ("item",), "when an answer was given names no item"
+    assert told.labels["status"].value_counts().to_dict() == {"ok": 28, "invalid": 8}
+    explained = [
+        {"item": n, "human_1": "AB"[n % 2], "gpt-4o.pick": "A", "gpt-4o.reason": "x is better"} for n in range(9)
+    ]
+    assert "gpt-4o.reason" in str(made(explained).told)
+    assert ({*made(explained).labels["label"]}, "rationale" in made(explained).labels) == ({"A", "B"}, False)
+
+
 @pytest.mark.parametrize("head", ["model", "llm", "llm_judge", "model_name"])
 def test_models_that_tell_rows_apart_are_judges_or_judged_and_never_one_judge(tmp_path: Path, head: str) -> None:
     rows = [

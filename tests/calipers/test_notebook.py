@@ -135,7 +135,7 @@ def test_a_figure_is_matplotlibs_and_prints_with_its_caption(labels: calipers.La
         (lambda labels: labels.table("pie"), "no table is called 'pie'; there are agreement, "),
         (
             lambda labels: labels.table("pass_fail"),
-            r"nothing for the table 'pass_fail': there are agreement, .*lacks: ",
+            r"nothing for the table 'pass_fail', which needs a criterion of two answers \(there are agreement, ",
         ),
     ],
     ids=["figure", "table", "empty"],
@@ -152,6 +152,8 @@ def test_labels_that_cannot_be_calibrated_and_settings_that_are_none_are_refused
         calipers.read(made_pairs().drop(columns="label"))
     with pytest.raises(TypeError, match=r"^no setting is called 'scale'; there are level, .*scales, scale_ends"):
         calipers.read(file, scale=3)
+    with pytest.raises(AnnotationError, match=r"^scale_ends declares 'depht', which is no criterion of these labels"):
+        calipers.read(made_pairs(), scale_ends={"depht": [0, 10]})
     for wrong in ({"scales": [1, 2]}, {"scales": {"overall": 5}}, {"scale_ends": [0, 10]}):
         with pytest.raises(CalibrationError, match=r"write a list for each criterion, such as \{overall = \["):
             calipers.read(file, **wrong)

@@ -159,7 +159,7 @@ def _reading(report: CalibrationReport) -> str:
         "systems. Read a judge's row against the annotators' own."
     )
     if report.is_simulated:
-        said = f"Simulated answers, of made-up people and judges. {said}"
+        said = f"Simulated answers, of made-up people and judges but for whoever labelled here. {said}"
     choice = report.choice
     if choice and choice.plan.missing_as_wrong and any(candidate.valid_share < 1 for candidate in choice.candidates):
         said += " Unusable answers are left out here; above and below the table they count as disagreement."

@@ -216,10 +216,15 @@ def test_an_empty_cell_of_a_wide_table_is_no_answer_and_counted() -> None:
     assert "1 empty cells of the wide table are no answers" in made.told
     table["gpt-4"] = ["", "A"]
     (told,) = tidy(table, propose(table).mapping).told
-    assert told.endswith(
-        "2 empty cells of the wide table are no answers; judges' gpt-4 1: where one was asked and "
-        "gave none, write missing"
-    )
+    assert told.endswith("; judges' gpt-4 1 (where one was asked and gave none: --map-label EMPTY=missing)")
+    answered = pd.concat([table, table.assign(item="3", annotator_1="B", **{"gpt-4": "B"})], ignore_index=True)
+    made = tidy(answered, propose(answered).mapping)
+    assert made.labels["label"].eq("").sum() == 1, "a judge that answers what people do was asked for the rest of it"
+    assert "1 empty cells are missing answers; judges' gpt-4 1, which count against a judge" in made.told[-2]
+    for word, status in (("ignore", []), ("refused", ["refused"] * 2)):
+        read = propose(answered, Asked(words={"EMPTY": word}))
+        labels = tidy(answered, read.mapping).labels
+        assert labels[labels["label"].eq("")].get("status", pd.Series()).tolist() == status[:1], word
     table["gpt-4"] = ["missing", "A"]
     labels = tidy(table, propose(table).mapping).labels
     assert labels[labels["rater_id"] == "gpt-4"]["status"].tolist() == ["missing", "ok"]

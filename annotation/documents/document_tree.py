@@ -120,7 +120,7 @@ class PlainTree:
         if text_of(caption).strip() == text_of(blocks).strip():
             caption = []
         elif caption and not text_of(blocks).strip():
-            self.figures -= sum(one["t"] == "Image" for one in _all(blocks))  # the caption speaks for it
+            self.figures -= sum(one["t"] == "Image" for one in elements_in(blocks))  # the caption speaks for it
         yield from (*blocks, *caption)
 
     def table(self, content: Any) -> Iterator[Element]:
@@ -158,7 +158,7 @@ class PlainTree:
 
     def raised(self, one: Element) -> Iterator[Element]:
         """A superscript that leads somewhere is a mark; any other is shown as one."""
-        if any(inner["t"] in ("Link", "Note", "Cite") for inner in _all(one["c"])):
+        if any(inner["t"] in ("Link", "Note", "Cite") for inner in elements_in(one["c"])):
             yield from self.inlines(one["c"])
         else:
             yield element("Superscript", self.inlines(one["c"]))
@@ -243,14 +243,14 @@ INLINES: dict[str, Callable[[PlainTree, Any], Iterator[Element]]] = {
 
 def text_of(found: Any) -> str:
     """The words of a tree's elements, in their order."""
-    return "".join(_words(one) for one in _all(found))
+    return "".join(_words(one) for one in elements_in(found))
 
 
 def set_in_line(blocks: Any) -> int:
     """How many formulas there are; of those beside words, which OpenDocument tells from no others, it makes words."""
     found = 0
-    for line in (one["c"] for one in _all(blocks) if one["t"] in ("Para", "Plain")):
-        formulas = [one for one in _all(line) if one["t"] == "Math"]
+    for line in (one["c"] for one in elements_in(blocks) if one["t"] in ("Para", "Plain")):
+        formulas = [one for one in elements_in(line) if one["t"] == "Math"]
         found += len(formulas)
         for one in formulas:
             one["c"][0] = element("InlineMath" if len(line) > 1 else "DisplayMath")
@@ -265,14 +265,14 @@ def _words(one: Element) -> str:
     return " " if one["t"] in ("Space", "SoftBreak", "LineBreak") else ""
 
 
-def _all(found: Any) -> Iterator[Element]:
+def elements_in(found: Any) -> Iterator[Element]:
     """Every element of a tree, the outer before what it holds."""
     if isinstance(found, dict) and "t" in found:
         yield found
-        yield from _all(found.get("c"))
+        yield from elements_in(found.get("c"))
     elif isinstance(found, list):
         for one in found:
-            yield from _all(one)
+            yield from elements_in(one)
 
 
 def _told(value: Element | None) -> Iterator[list[Element]]:

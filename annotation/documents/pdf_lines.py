@@ -19,6 +19,7 @@ SMALL = 0.85  # of the size of most words
 RUNNING = 3  # pages on which a picture in one place, or a title, belongs to the paper and not to the text
 MOST_OVER = 12  # lines in front of a picture; before more of them it is a page's background, or its scan
 FOOT = 0.13  # the same for page numbers alone, which some set nearer to the text
+NOTE = 0.95  # of the text's type size: what a note at a page's foot is set in at most
 BAND = 20.0  # points: things are looked for on their own height of the page
 
 
@@ -34,6 +35,7 @@ class Read:
     behind: int = 0  # pictures
     cut: int = 0  # tables
     joined: int = 0  # pages
+    noted: int = 0
 
 
 def read_pages(pages: Iterable[dict[str, Any]]) -> Read:
@@ -58,6 +60,7 @@ def read_pages(pages: Iterable[dict[str, Any]]) -> Read:
         above = above if isinstance(above, Table) and above.page == number - 1 else None
         ordered, in_columns = _in_order(text[number], gutter, above), gutter is not None
         found.in_columns += in_columns
+        found.noted += _has_notes(text[number])
         found.without_text += not lines and not tables and bool(figures)
         figures = [one for one in figures if times[_place(one)] < RUNNING]
         beside = [one for one in figures if sum(_is_over(line, one) for line in lines) <= MOST_OVER]
@@ -174,7 +177,7 @@ def _on_one_foot(words: Sequence[Word]) -> list[list[Word]]:
         else:
             rows[number].append(small)
             place(number, small)
-    return rows + _by_foot(alone)
+    return rows + (_on_one_foot(alone) if alone else [])  # notes in small type, with numbers in smaller
 
 
 def _by_foot(words: Iterable[Word]) -> list[list[Word]]:
@@ -242,6 +245,13 @@ def _spelled(line: Line) -> str:
 
 
 NUMBER = re.compile(r"\d+ (page )?[-–— ]*#( (of|/) #)?[-–— ]*", re.IGNORECASE)
+
+
+def _has_notes(lines: Sequence[Line]) -> bool:
+    """Whether below a raised number there is a line in smaller type that begins with it."""
+    marks = {word.text: line for line in reversed(lines) for word in line.words if word.raised and word.text.isdigit()}
+    begun = ((line, marks.get(line.words[0].text.strip("[]()."))) for line in lines if len(line.words) > 1)
+    return any(mark and line.top > mark.top and line.size < NOTE * mark.size for line, mark in begun)
 
 
 def _running(pages: Sequence[Sequence[Line]], heights: Sequence[float]) -> set[Line]:

@@ -2,13 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby, pairwise
 from typing import Any
 from urllib.parse import unquote
 
 from annotation.documents import pdf_lines, pdf_pieces
-from annotation.documents.document_tree import NO_ATTRIBUTES, Element, element, text_of
+from annotation.documents.document_tree import NO_ATTRIBUTES, Element, element, elements_in, text_of
 from plain.counting import counted
 
 LARGER = 1.12  # a heading's type beside the text's
@@ -27,6 +28,7 @@ HYPHEN = re.compile(r"[^\W\d_][-\u00ad\u2010]$")
 CUT_ADDRESS = re.compile(r"(?:https?://|www\.)\S*[/_=&?%#+~-]$")
 BEGUN = re.compile(r"\( ?https?://")
 ON = re.compile(r"[\w.~%+]*[/_=&?%#-]\w")  # what no word of a sentence has within it, but for a hyphen
+BACK = "↩\ufe0e"  # how browsers print the link at a note's end that leads back to its mark
 MANY = 0.08  # of all lines: a program that sets text breaks words so often, others at their own hyphens alone
 CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 
@@ -36,13 +38,17 @@ def tree_of(pages: Iterable[dict[str, Any]]) -> tuple[list[Element], tuple[str, 
     read = pdf_lines.read_pages(pages)
     if not any(isinstance(piece, pdf_pieces.Line | pdf_pieces.Table) for piece in read.pieces):
         return None
-    return [*_captioned(_blocks(read.pieces))], _lost(read)
+    look = _Look([piece for piece in read.pieces if isinstance(piece, pdf_pieces.Line)])
+    blocks = [*_captioned(_blocks(read.pieces, look))]
+    _put_notes(blocks, look.notes)
+    return blocks, _lost(read)
 
 
 def _lost(read: pdf_lines.Read) -> tuple[str, ...]:
     told = {
         "page in columns, whose order was guessed": read.in_columns,
         "page whose first rows were guessed to go on with the table before it": read.joined,
+        "page with notes at its foot, which are in the text": read.noted,
         "page without text": read.without_text,
         "page with a drawing, whose labels are in the text": read.drawn,
         "page with text on its side or aslant, which was left out": read.turned,
@@ -57,14 +63,19 @@ def _many(count: int, what: str) -> str:
     return f"{count} {what.replace('page', 'pages', 1).replace('a drawing', 'drawings')}"
 
 
-def _blocks(pieces: Sequence[pdf_pieces.Piece]) -> Iterator[Element]:
-    lines = [piece for piece in pieces if isinstance(piece, pdf_pieces.Line)]
-    look = _Look(lines)
+def _blocks(pieces: Sequence[pdf_pieces.Piece], look: "_Look") -> Iterator[Element]:
     for _, found in groupby(pieces, key=type):
         group = [*found]
         yield from look.blocks([piece for piece in group if isinstance(piece, pdf_pieces.Line)])
         yield from (_table(piece, look) for piece in group if isinstance(piece, pdf_pieces.Table))
         yield from (_figure(piece) for piece in group if isinstance(piece, pdf_pieces.Figure))
+
+
+def _put_notes(blocks: Sequence[Element], notes: Mapping[str, list[Element]]) -> None:
+    """The notes from the end of a file in place of the numbers that lead to them, as in any other format."""
+    for one in elements_in(blocks):
+        if one["t"] == "Link" and one["c"][2][0] == "#" and (note := notes.get(text_of(one["c"][1]).strip(MARKS))):
+            one |= element("Note", [element("Para", note)])
 
 
 class _Look:
@@ -86,6 +97,8 @@ class _Look:
         self.step = steps[len(steps) // 3] if len(steps) >= 8 else min([1.65 * self.size, *steps])
         at_end = [line.words[-1].text for line in lines if len(line.words) > 3]
         self.breaks_words = sum(bool(HYPHEN.search(text)) for text in at_end) > MANY * len(at_end)
+        self.marks = {word.text.strip(MARKS) for line in lines for word in line.words if word.link == "#"}
+        self.notes: dict[str, list[Element]] = {}  # by number, of the blocks made so far
         self.known = {word.text.strip(MARKS).lower() for line in lines for word in line.words}
 
     def cell(self, lines: Sequence[pdf_pieces.Line], heads: bool) -> list[Element]:
@@ -97,7 +110,12 @@ class _Look:
         return line.size >= LARGER * self.size and len(line.text) <= LONGEST_HEADING
 
     def blocks(self, lines: Sequence[pdf_pieces.Line]) -> Iterator[Element]:
-        for listed, groups in groupby(self._paragraphs(lines), key=self._is_item):
+        """All but notes that a mark leads to, which are kept in `notes`."""
+        paragraphs = self._paragraphs(lines)
+        notes = [group for group in paragraphs if self._is_note(group)]
+        self.notes |= {group[0].words[0].text.strip(MARKS): self._inlines(_unled(group), 1) for group in notes}
+        text = [group for group in paragraphs if group not in notes]
+        for listed, groups in groupby(text, key=self._is_item):
             if listed:
                 yield from self._lists([*groups])
             else:
@@ -110,6 +128,10 @@ class _Look:
             and len(first.words) > 1
             and first.size not in self.headings
         )
+
+    def _is_note(self, group: Sequence[pdf_pieces.Line]) -> bool:
+        number, last = group[0].words[0].text, group[-1].words[-1].text
+        return self._is_item(group) and last[-1] in BACK and number.strip(MARKS) in self.marks
 
     def _paragraphs(self, lines: Sequence[pdf_pieces.Line]) -> list[list[pdf_pieces.Line]]:
         groups: list[list[pdf_pieces.Line]] = []
@@ -191,6 +213,13 @@ class _Look:
 
 
 MARKS = ".,;:!?()[]\"'“”’"
+
+
+def _unled(group: Sequence[pdf_pieces.Line]) -> list[pdf_pieces.Line]:
+    """A note without the sign that leads back."""
+    *words, last = group[-1].words
+    words += [replace(last, text=text)] if (text := last.text.rstrip(BACK)) else []
+    return [*group[:-1], replace(group[-1], words=tuple(words))]
 
 
 def _is_numbered(mark: str) -> bool:

@@ -111,6 +111,16 @@ def docx(body: str, template: str = "http://127.0.0.1:9/t", **parts: str) -> byt
     return out.getvalue()
 
 
+def changed(suffix: str, part: str, before: str, after: str) -> bytes:
+    """The report in a packed format, with other words in those of its parts whose names end so."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(written(suffix))) as made, zipfile.ZipFile(out, "w") as packed:
+        for name in made.namelist():
+            held = made.read(name)
+            packed.writestr(name, held.replace(before.encode(), after.encode()) if name.endswith(part) else held)
+    return out.getvalue()
+
+
 def bad_lzma() -> bytes:
     """A part that is packed as zip files seldom are, and damaged."""
     out = io.BytesIO()
@@ -247,12 +257,16 @@ def test_a_loss_waits_for_a_decision_that_no_edit_forgets(engine: Engine, tmp_pa
         (".docx", docx("<w:p>"), "cannot be read"),
         (".docx", bad_lzma(), "no .docx file, or cut off"),
         (".odt", written(".odt")[:-20], "no .odt file, or cut off"),
+        (".odt", changed(".odt", "manifest.xml", "<manifest:file", "<manifest:encryption-data/><manifest:file"), "locked"),
+        (".odt", changed(".odt", "content.xml", "</office:text>", '<text:p><text:s text:c="999999999"/></text:p>'), "be read"),
+        (".epub", changed(".epub", ".opf", 'href="text/', 'href="../../../../../etc/'), "cannot be read"),
         (".epub", docx(""), "cannot be read"),
         (".html", b"<p>\x92</p>", "byte 0x92 at 3 is not UTF-8"),
         (".html", b"<blockquote>" * 9_000, "within each other"),
         (".docx", docx(run("a" * (41 << 20))), "unpacks to over"),
     ],
-    ids=["empty", "cut off", "locked", "damaged", "lzma", "cut odt", "another format", "codec", "deep", "bomb"],
+    ids=["empty", "cut off", "locked", "damaged", "lzma", "cut odt", "locked odt", "broken odt", "path",
+         "another format", "codec", "deep", "bomb"],
 )  # fmt: skip
 def test_a_file_that_cannot_be_read_is_told_in_one_sentence(suffix: str, original: bytes, said: str) -> None:
     with pytest.raises(ImportingError, match=f"^atlas/tides{suffix}.*{said}") as refused:
@@ -297,11 +311,18 @@ def test_nothing_that_a_document_names_is_fetched() -> None:
         )
         drawn = '<w:r><w:pict><v:shape xmlns:v="urn:schemas-microsoft-com:vml"><v:imagedata r:id="seen"/></v:shape></w:pict></w:r>'
         word = read_document(docx(paragraph(run("ab"), drawn), f"{at}/t"), ".docx", "x")
+        seen = f'<img src="{at}/x"/><iframe src="{at}/i"></iframe><img src="../../../../etc/passwd"/></body>'
+        book = read_document(changed(".epub", ".xhtml", "</body>", seen), ".epub", "x")
+        linked = f'<text:section-source xlink:href="{at}/x.odt"/></office:text>'
+        defined = f'?><!DOCTYPE x [<!ENTITY % a SYSTEM "{at}/a.dtd">%a;]>'
+        assert "Tides" in read_document(changed(".odt", "content.xml", "?>", defined), ".odt", "x").text
+        letter = read_document(changed(".odt", "content.xml", "</office:text>", linked), ".odt", "x")
         with pytest.raises(OSError, match="Not Found"):
             urlopen(f"{at}/counted", timeout=5)
         server.shutdown()
     assert "ab" in made.text
-    assert "root:" not in made.text
+    assert "root:" not in made.text + book.text + letter.text
+    assert book.lost == ("2 figures without words",)
     assert word.text == "ab\n"
     assert asked == ["/counted"]
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from annotation.citations import strip_citations
-from annotation.documents import pdf_lines, pdf_pictures, pdf_process, programs
+from annotation.documents import pdf_lines, pdf_pictures, pdf_process, pdf_tree, programs
+from annotation.documents.document_tree import elements_in, text_of
 from annotation.documents.reading import read_document
 from annotation.errors import ImportingError
 from annotation.protocol import Reports
@@ -247,6 +248,22 @@ def test_a_number_near_the_text_is_a_pages_only_where_it_is_alone_at_the_end_of_
     numbered = [[*running(WORDS, 72, 100, 60), (290, 745, 9, "plain", str(page))] for page in (1, 2)]
     assert read(*numbered)[0] == f"{WORDS}\n\n{WORDS}"
     assert read(numbered[0], [(72, 100, 10, "plain", "The end.")])[0] == f"{WORDS}\n\n1\n\nThe end.", "of one page"
+
+
+def test_notes_that_lead_back_are_notes_and_those_at_a_pages_foot_are_told() -> None:
+    marked: list[Put] = [(72, 80, 10, "plain", "They rise."), (118, 77, 6.5, "plain", "1")]
+    listed: list[Put] = [(72, 120, 10, "plain", "1. First the moon"), (72, 160, 10, "plain", "1. So says Smith.~")]
+    [page] = pdf_process.read_pages(pdf([*marked, *listed], links=[link(117, 68, 123, 82, "#")]))
+    page["words"] = [[word[0].replace("~", "↩"), *word[1:]] for word in page["words"]]  # a letter of no font here
+    found = pdf_tree.tree_of([page])
+    assert found
+    assert [text_of(one) for one in found[0]] == ["They rise. So says Smith.", "First the moon"]
+    assert [text_of(one) for one in elements_in(found[0]) if one["t"] == "Note"] == ["So says Smith."]
+    foot: list[Put] = [(72, 757, 5, "plain", "1"), (76, 760, 8, "plain", "So says Smith in a letter.")]
+    text, lost = read([*running(WORDS, 72, 110, 60), *marked, *foot])
+    assert lost == ("1 page with notes at its foot, which are in the text",)
+    assert text.endswith("<sup>1</sup> So says Smith in a letter.")
+    assert read([*running(WORDS, 72, 110, 60), *marked, (72, 760, 10, "plain", "1 of them is in Fundy.")])[1] == ()
 
 
 def test_pictures_without_words_and_pages_without_text_are_told() -> None:

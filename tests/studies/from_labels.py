@@ -344,6 +344,17 @@ def spread(study: str, judge: str) -> Worked:
     return worked
 
 
+def kappa_with(study: str, judge: str) -> Worked:
+    """Cohen's κ of a judge's answers with each person's on the same item."""
+
+    def worked(desk: Desk, _: Mapping[str, Decide]) -> float:
+        both = human(desk, study).merge(of(desk, study, judge).dropna(subset="label"), on=["item_id", "criterion"])
+        said = sorted({*both["label_x"], *both["label_y"]})
+        return kappa(*(both[f"label_{n}"].to_numpy()[:, None] == said for n in "xy"))
+
+    return worked
+
+
 def votes(desk: Desk) -> pd.DataFrame:
     """Statement by answer -> how many of six votes, two judges' three each."""
     labels = desk.verdicts("rb").query("rater_kind == 'judge'")

@@ -151,33 +151,16 @@ DR3: Mapping[int, tuple[Implied, ...]] = {
     44: ("0 of 5 names",), 45: ("4 reports", 4 * 4 * (12 * 8 + 11)),  # four experts and reports, of sentences and a title in characters
 }  # fmt: skip
 
-RB_PERSON = test_reportbench.PERSON
-VOTE = statistics.mean(test_reportbench.HARD)
-
-
-def _said(right: float, truth: str) -> list[float]:
-    """How often each answer is given by one who says what is so that often."""
-    return [right if one == truth else (1 - right) / 2 for one in test_reportbench.LABELS]
-
-
-def _hard(statement: str) -> float:
-    return float(statement.partition("@")[2].rstrip("]"))
-
-
-ABOUT = [(by, truth, _hard(statement)) for statement, (_, by, truth) in test_reportbench.STATEMENTS.items()]
-BY_PERSON = [_said(RB_PERSON, truth) for _, truth, _ in ABOUT]
-BY_PRO = [_said(hard, truth) for _, truth, hard in ABOUT]
-
 REPORTBENCH: Mapping[int, tuple[Implied, ...]] = {
     3: ("10 topics, 2 systems, 20 reports",), 5: ("40",), 6: ("1", "1 with a byte order mark", "1 with Windows line ends"), 9: ("80 of 80 items",),
     14: (1.0,), 18: ("refused, incomplete",), 21: ("2: 79 items, 1: 1 items",), 22: ("159 of 160 slots are handed in",),
     23: (from_labels.apart("rb"),), 24: ("240 calls done",),
-    25: (-test_reportbench.WORSE * (RB_PERSON - (1 - RB_PERSON) / 2),),
+    25: (lambda desk, _: from_labels.alike(desk, "rb", "flash") - from_labels.alike(desk, "rb", "pro"),),
     26: ("ok 85 invalid 5",), 28: from_labels.voted(),
     29: from_labels.ledger("pro", (1.25, 10.0), 240),
-    30: (VOTE * RB_PERSON + (1 - VOTE) * (1 - RB_PERSON) / 2,),
+    30: (lambda desk, _: from_labels.alike(desk, "rb", "pro"),),
     31: (from_labels.fleiss,),
-    36: (from_labels.kappa(BY_PRO, BY_PERSON),),
+    36: (from_labels.kappa_with("rb", "pro"),),
     37: from_labels.apart_by(from_labels.correct, "gemini-dr", "openai-dr"),
     38: from_labels.variance(from_labels.scored("rb", test_reportbench.SYSTEMS), "gemini-dr", BEST_SURVEYS),
     42: ("108 answers on 15 items",), 43: ("639 rows of labels", "20 reports", "0 as they were read"), 44: ("0 of 2 names",), 45: ("85",),

@@ -23,7 +23,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {  # what other people call our columns, 
     "rater_id": (
         "rater", "annotatorid", "annotator", "judgeid", "judge", "workerid", "labelerid", "userid", "user",
         "annotatorname", "ratername", "labeler", "labeller", "evaluator", "assessor", "coder", "reviewer", "judgename",
-        "judgemodel", "grader", "participant", "participantid", "username",
+        "judgemodel", "evaluatorname", "evaluatorid", "reviewername", "gradername",
+        "grader", "participant", "participantid", "username",
     ),
     "rater_kind": ("ratertype", "annotatortype", "kind"),
     "criterion": (

@@ -26,6 +26,7 @@ MEASURES = (
 ONE_EACH = ("len_a", "len_b", "run", *MEASURES)  # two numbers joined are none
 BETWEEN = re.compile(r"([ _.:/-]+)")
 LEVELS = range(1, 6)
+MONEY = re.compile(r"[€£$¥]|\b(?:eur|usd|cny|gbp)\b", re.I)  # a price in any currency, and no answer
 
 
 def measure_of(head: str) -> tuple[str, str]:
@@ -98,6 +99,7 @@ def give_measures(found: Found) -> None:
     for part in [one for one in ONE_EACH if one not in said and {*found.columns.get(one, ())} & moved]:
         del found.columns[part]
     left += _give_to_whom_it_is(found, own)
+    left += [name for name in found.free() if MONEY.search(name) and name not in {*left, *moved}]
     if left:
         found.told.append(f"beside a rater's answers, kept in no column of labels: {', '.join(left)}")
     if not found.spread:

@@ -6,7 +6,6 @@ answers what names an item and its topic.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -41,7 +40,6 @@ KIND_COLUMNS = ("source", "type", "raterkind", "annotatorkind", "labelertype", "
                 "art", "typ", "quelle", "类型", "来源", "tipo", "fuente")  # fmt: skip
 MANY, LONG = 30, 40  # distinct answers, and characters of one: beyond these a column holds no answers
 NOBODY_SAYS = "no column says who answered: --map rater_id=COLUMN, or --map rater_id==NAME for one rater of all"
-MONEY = re.compile(r"[€£$¥]|\b(?:eur|usd|cny|gbp)\b", re.I)
 PLACE = "place"  # of an answer in its list of nested records
 
 
@@ -338,10 +336,11 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
         one for one in found.free() if kind_of_name(bare_name(one)) == "judge" and not measures.measure_of(one)[1]
     ]
     words = {name: _words(found.table[name]) for name in judges}
-    fine = [name for name in judges if len(words[name]) > MANY and all(map(is_number, words[name]))]
+    has_judge = any(kind_of_name(bare_name(name)) == "judge" for name in raters)
+    fine = [name for name in judges if len(words[name]) > MANY and (not has_judge or all(map(is_number, words[name])))]
     if fine:
         found.told.append(
-            f"not read, having more than {MANY} different answers: {', '.join(fine)} (say so if they are scores: "
+            f"not read, having more than {MANY} different answers: {', '.join(fine)} (say so if they are answers: "
             f"--map rater_id={'+'.join([*raters, *fine])})"
         )
     if len(raters) == 1:
@@ -350,7 +349,7 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
     found.spread = tuple(mapping.Spread(name, rater_id=bare_name(name)) for name in raters)
     found.told.append(f"a column for each rater: {', '.join(raters)}")
     left = [name for name in (candidates if people else alike) if name not in raters]
-    likely = [name for name in left if _share_most(found.table, name, raters)]
+    likely = [name for name in left if not people and _share_most(found.table, name, raters)]
     if likely:
         found.problems.append(are_asked_about(likely, raters))
     elif left:
@@ -362,7 +361,7 @@ def _holds_answers(name: str, cells: pd.Series[str]) -> bool:
     words = {word.strip() for word in cells.unique()} - {""}
     if not words or len(words) > MANY or max(map(len, words)) > LONG or plain(name).endswith((" id", "index", "hash")):
         return False
-    if MONEY.search(name):  # a price in any currency
+    if measures.MONEY.search(name):
         return False
     return bare_name(name).casefold() not in {*FROM, "id", "key", PLACE} and (len(words) <= 8 or _is_sure(cells))
 
@@ -377,6 +376,9 @@ def _alike(table: pd.DataFrame, name: str, others: Sequence[str], however_spelt:
     own = {*table[name].str.strip()} - {""}
     words = {word for one in others if one != name for word in table[one].str.strip()} - {""}
     numbers = all(map(is_number, own)) and bool(words) and all(map(is_number, words))
+    if numbers and however_spelt:  # a count or a year is no judge's score
+        given = sorted(map(float, words))
+        return len(own) > 1 and all(given[0] <= one <= given[-1] for one in map(float, own))
     verdicts = however_spelt and all(
         recognise(one, "", True).answers.read_as in ("verdicts", "sides") for one in (own, words)
     )

@@ -113,7 +113,8 @@ def _beside_names(words: set[str], systems: set[str]) -> dict[str, str] | None:
     other = words - systems - {*ties}
     if not words & systems or systems <= {"A", "B"}:
         return None
-    read = recognise(other | {"A", "B"}, "", True).answers
+    read = recognise(other, "", True).answers  # such as 1, 2 and 0
+    read = read if read.read_as == "verdicts" else recognise(other | {"A", "B"}, "", True).answers
     sided = read.read_as == "verdicts" and recognise({*systems, "A", "B"}, "", True).answers.read_as == "words"
     return ties if not other else {**read.words, **ties} if sided else None
 

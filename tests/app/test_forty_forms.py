@@ -534,7 +534,7 @@ def test_what_may_not_be_read_as_an_answer_is_not(tmp_path: Path) -> None:
     assert read_as.recipe.mapping.columns["label"] == ("Note",)
     assert not read_as.recipe.mapping.spread
     sure = [{"item": n, "human_1": n % 2, "human_2": n % 3 % 2, "gpt-4o": n / 40} for n in range(40)]
-    assert "not read, having more than 30 different answers: gpt-4o (say so if they are scores" in str(made(sure).told)
+    assert "not read, having more than 30 different answers: gpt-4o (say so if they are answers" in str(made(sure).told)
     chinese = [{"题目编号": n, "标注员甲": n % 5, "标注员乙": n % 4, "gpt-4o 评分": n % 3} for n in range(9)]
     assert {*made(chinese, "gb18030", ["标注员甲", "标注员乙"]).labels["rater_id"]} == {
         "标注员甲",
@@ -546,6 +546,23 @@ def test_what_may_not_be_read_as_an_answer_is_not(tmp_path: Path) -> None:
         {"item": "Prüföse", "annotator_1": "A", "gpt-4o": "B"},
     ]
     assert {*made(western, "cp1252").labels["item_id"]} == {"größer", "Prüföse"}
+    reasoned = [{"item": n, "human_1": "A", "human_2": "B", "gpt-4o": f"{n} is better, so [[A]]"} for n in range(40)]
+    assert "different answers: gpt-4o (say so if they are answers" in str(made(reasoned).told)
+    named = [
+        {"item": n, "model_1": "xy"[n % 2], "model_2": "yx"[n % 2], "human_1": n % 3, "gpt-4o": "x"} for n in range(9)
+    ]
+    given = made(named).labels
+    of_judge = given[given["rater_id"] == "gpt-4o"]
+    assert len(of_judge) == 9
+    assert of_judge["label"].tolist() == ["A" if row.system_a == "x" else "B" for row in of_judge.itertuples()]
+    nested = [{"id": n, "votes": [{"evaluator": {"type": kind, "name": who}, "pick": {"winner": "A"}}
+                                  for kind, who in (("human", "mara"), ("llm", "gpt-4o"))]} for n in range(9)]  # fmt: skip
+    labels = labels_of(written(tmp_path / "a.jsonl", lines(nested)))[0]
+    assert labels.groupby("rater_id")["rater_kind"].first().to_dict() == {"mara": "human", "gpt-4o": "judge"}
+    counted = [
+        {"item": n, "mara": n % 5, "ken": n % 4, "new": n % 3, "n_raters": 3, "year": 2024 + n % 2} for n in range(9)
+    ]
+    assert {*made(counted, people=["mara", "ken"]).labels["rater_id"]} == {"mara", "ken", "new"}
     again = [{"item": n % 9, "rater": who, "label": "AB"[n % 2], "time_stamp": n + place, "status": ("parse error", "ok")[n > 3]}
              for n in range(18) for place, who in enumerate(("mara", "gpt-4o"))]  # fmt: skip
     told = made(again, people=["mara"])

@@ -64,9 +64,9 @@ class ImportingError(Exception):
     def __init__(self, problems: str | Sequence[str], /, **fields: object) -> None:
         self.problems = (worded(problems, **fields),) if isinstance(problems, str) else tuple(problems)
         rest = len(self.problems) - SHOWN_PROBLEMS
-        more = [f"and {rest} more (all of them with --json)"] if rest > 0 else []
+        more = [worded("and {rest} more", rest=rest)] if rest > 0 else []
         self.text = "\n".join([*self.problems[:SHOWN_PROBLEMS], *more])
-        super().__init__(self.text)
+        super().__init__(f"{self.text} (all of them with --json)" if more else self.text)
 
 
 class FigureError(Exception):

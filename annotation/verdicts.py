@@ -22,7 +22,7 @@ from annotation.people.active_time import seconds_by_criterion
 from annotation.planning.draws import draw_probabilities
 from db.tables import Item, Study
 from plain.spreadsheets import guarded
-from plain.wording import worded
+from plain.wording import Sentence
 
 COLUMNS = (
     "item_id", "rater_id", "rater_kind", "criterion", "label", "cluster_id", "system_a", "system_b", "presentation",
@@ -219,5 +219,5 @@ def require_revealed(study: Study) -> None:
         raise errors.AnnotationError(
             "still_blind",
             "study {name!r} is {status}, and labels are joined with systems only once it is closed; close it, or "
-            "run: calipers reveal {name}", name=study.name, status=worded(study.status),
+            "run: calipers reveal {name}", name=study.name, status=Sentence(study.status),
         )  # fmt: skip

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from calibration.errors import CalibrationError
 from calibration.inference.looks import SPENDINGS, Look
+from plain.wording import Sentence
 
 LOOKS = ("one", "planned", "any_time")
 _ALLOWED: dict[str, tuple[str, ...]] = {
@@ -36,7 +37,7 @@ def refuse_no_share(what: str, value: float, unit: str = "points") -> None:
         raise CalibrationError(
             "unknown_form",
             "{what} is {value:g}, and is a share of labels between 0 and 1: write {mend} for {meant:g} {unit}",
-            what=what, value=value, mend=mend, meant=meant, unit=unit,
+            what=Sentence(what), value=value, mend=mend, meant=meant, unit=unit,
         )  # fmt: skip
 
 

@@ -40,6 +40,27 @@ def several(count: int, thing: str, more: str = "") -> str:
     return counted(count, thing, more) if noun == thing else f"{count:,} {noun}"
 
 
+class Sentence(str):
+    """A sentence as it is kept, compared and exported, which is in English; `text` is it as a reader is told it.
+
+    A field that is itself one is told along.
+    """
+
+    sentence: str
+    fields: dict[str, object]
+
+    def __new__(cls, sentence: str, /, **fields: object) -> "Sentence":
+        made = super().__new__(cls, sentence.format(**fields) if fields else sentence)
+        made.sentence, made.fields = sentence, fields
+        return made
+
+    @property
+    def text(self) -> str:
+        """The same in the language that is set."""
+        told = {name: value.text if isinstance(value, Sentence) else value for name, value in self.fields.items()}
+        return worded(self.sentence, **told)
+
+
 class Refusal(Exception):
     """What is refused: a stable `code` for programs, and a sentence for people that keeps its {fields}.
 
@@ -48,7 +69,7 @@ class Refusal(Exception):
     """
 
     def __init__(self, code: str, sentence: str, /, **fields: object) -> None:
-        super().__init__(sentence.format(**fields) if fields else sentence)
+        super().__init__(Sentence(sentence, **fields))
         self.code = code
         self.sentence = sentence
         self.fields = fields
@@ -56,7 +77,7 @@ class Refusal(Exception):
     @property
     def text(self) -> str:
         """What, which one, what to do, in the language that is set."""
-        return worded(self.sentence, **self.fields)
+        return Sentence(self.sentence, **self.fields).text
 
 
 def set_language(language: str) -> None:

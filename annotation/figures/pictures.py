@@ -14,6 +14,7 @@ from urllib.parse import unquote_to_bytes
 from PIL import Image, ImageOps
 
 from annotation.errors import FigureError
+from plain.wording import Sentence
 
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
 MOST_BYTES = 40 << 20
@@ -25,11 +26,12 @@ PART_ALIKE, SMALL = 0.98, 200  # pixels; in a narrower one parts are too few pix
 WIDE = {2: (48, 24), 4: (64, 16)}  # pixels by shape: with more, a logo's letters fall on others in each of its sizes
 FLAT = 64 * 400  # of a part's 64 greys, a variance below which a difference is noise too
 MEDIA_TYPE = "image/webp"
-NO_PICTURE = "damaged or in a format that cannot be shown"
+NO_PICTURE = Sentence("damaged or in a format that cannot be shown")
 # what Pillow's readers make of a file that is cut off or lies about itself; they share no base
 DAMAGED = (OSError, ValueError, SyntaxError, EOFError, TypeError, LookupError, AttributeError, ArithmeticError,
            RuntimeError, MemoryError, struct.error, zlib.error)  # fmt: skip
-TOO_LARGE = f"of over {MOST_PIXELS // 1_000_000} million pixels"
+TOO_LARGE = Sentence("of over {most} million pixels", most=MOST_PIXELS // 1_000_000)
+TOO_HEAVY = Sentence("of over {most} MB", most=MOST_BYTES >> 20)
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ def encoded(original: bytes) -> Picture:
     behind the picture, stays behind. Raises FigureError.
     """
     if len(original) > MOST_BYTES:
-        raise FigureError(f"of over {MOST_BYTES >> 20} MB")
+        raise FigureError(TOO_HEAVY)
     try:
         with warnings.catch_warnings(category=Image.DecompressionBombWarning, action="ignore"):
             opened = Image.open(BytesIO(original), formats=FORMATS)

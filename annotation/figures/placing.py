@@ -15,14 +15,15 @@ from annotation.documents import pdf_pictures
 from annotation.documents.document_tree import FIGURE
 from annotation.documents.reading import PACKED
 from annotation.errors import FigureError
-from annotation.figures.pictures import MOST_BYTES, NO_PICTURE, Picture, encoded, from_data
+from annotation.figures.pictures import MOST_BYTES, NO_PICTURE, TOO_HEAVY, Picture, encoded, from_data
 from annotation.files.archives import DAMAGED
 from annotation.texts import figures, spans
 from plain.counting import counted
+from plain.wording import Sentence
 
-ON_THE_WEB = "on the web, where nothing is fetched from"
-OF_PDF = "of a PDF that cannot be taken out of it"
-NOT_THERE = "whose file is not among the reports"
+ON_THE_WEB = Sentence("on the web, where nothing is fetched from")
+OF_PDF = Sentence("of a PDF that cannot be taken out of it")
+NOT_THERE = Sentence("whose file is not among the reports")
 _WORDS = r"!\[(?P<words>(?:[^\[\]\n]|\[[^\[\]\n]{0,200}\]){0,500}+)\]"
 _PLACE = r"<[^<>\n]{1,4000}+>|(?:[^()\n]|\([^()\n]{0,500}\))+"
 _NAMED = re.compile(  # not where it is a link's whole text: that is the sign of a site
@@ -72,7 +73,7 @@ def placed(text: str, read: Callable[[str], bytes], key: str, *, show: bool) -> 
         try:
             picture = encoded(read(address))
         except FigureError as error:
-            unshown[str(error)] += 1
+            unshown[error.args[0]] += 1
             pieces.append(f"![{words}](figure)")
             continue
         name = hmac.new(key.encode(), picture.data, "sha256").hexdigest()[:32]
@@ -139,7 +140,7 @@ def _in_folder(address: str, beside: Path, root: Path | None) -> bytes:
     for place in _places(address, beside, root) if root is not None else ():
         if place.is_file():
             if place.stat().st_size > MOST_BYTES:
-                raise FigureError(f"of over {MOST_BYTES >> 20} MB")
+                raise FigureError(TOO_HEAVY)
             return place.read_bytes()
     raise FigureError(NOT_THERE)
 

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import func, orm, select
 
 from annotation import errors, studies
+from annotation.files.decoding import some_of
 from annotation.protocol import Protocol
 from db.tables import REPORT_A, REPORT_B, Assignment, Criterion, Item, Report, Source, Study, Topic
 from plain.hashes import text_sha256
@@ -143,5 +144,4 @@ def unasked_topics(session: orm.Session, study: Study, among: Collection[int] | 
 
 def name_some(keys: Sequence[str]) -> str:
     """How many, and the first few: `7 (tides, bread and 5 more)`."""
-    rest = f" and {len(keys) - NAMED} more" if len(keys) > NAMED else ""
-    return f"{len(keys)} ({', '.join(keys[:NAMED])}{rest})"
+    return f"{len(keys)} ({some_of(keys, NAMED)})"

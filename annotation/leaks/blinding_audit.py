@@ -297,7 +297,8 @@ def _hidden(found: Hidden) -> str:
     if found.traces:
         traces = _kinds(found.traces, "place")
         told.append(worded("but for {places} that may be traces of citations or origin", places=traces))
-    hidden = worded("{nothing}; but" if len(told) > 1 else "{nothing}, but", nothing=worded(", ").join(told))
+    nothing = told[0] + "".join(worded(", {also}", also=also) for also in told[1:])
+    hidden = worded("{nothing}; but" if len(told) > 1 else "{nothing}, but", nothing=nothing)
     if not found.cited:
         return hidden
     some = worded(" (in {cited:,} of {read:,} reports)", cited=found.cited, read=found.read)

@@ -16,7 +16,7 @@ from annotation.shown_texts.prepare import Prepared, flagged_figures
 from annotation.studies import protocol_of
 from annotation.texts.figures import figure_names
 from db.tables import Report, Study, System
-from plain.counting import counted
+from plain.wording import Sentence
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def looks(session: orm.Session, principal: Principal, ready: Iterable[Prepared])
     return _with_looks(session, study, known | made.keys(), made)
 
 
-def flag_repeated(session: orm.Session, study: Study, seen: Mapping[str, Look]) -> tuple[str, ...]:
+def flag_repeated(session: orm.Session, study: Study, seen: Mapping[str, Look]) -> tuple[Sentence, ...]:
     """Each picture that several newest reports of one system show becomes a flag of each: a logo names its maker.
 
     In any size, whenever they came in, masked in the others or not. Nothing can be masked under labels, so such reports
@@ -96,8 +96,11 @@ def flag_repeated(session: orm.Session, study: Study, seen: Mapping[str, Look]) 
             row.flags = [*row.flags, *({**asdict(flag), "resolution": None} for flag in found)]
             row.open_flags += len(found)
     session.flush()
-    what = "with labels show figures that other reports of their system show too; nothing can be masked in them"
-    return (f"{counted(labelled, 'report')} {what}",) if labelled else ()
+    told = Sentence(
+        "reports with labels whose figures other reports of their system show too {labelled}: none can be masked",
+        labelled=labelled,
+    )
+    return (told,) if labelled else ()
 
 
 def _pictures(shown_text: str, flags: Iterable[Mapping[str, str]]) -> set[str]:

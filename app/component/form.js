@@ -165,6 +165,7 @@ class Form {
 
   activate(id) {
     this.id = id;
+    this.root.scrollTop = 0;
     const criteria = this.item.criteria;
     const at = criteria.findIndex((criterion) => criterion.id === criterionOf(id));
     const { side } = this.page.answers.rows.get(id);
@@ -289,6 +290,7 @@ class Form {
 
   showList(open) {
     this.listToggle.ariaExpanded = String(open);
+    this.root.style.setProperty("--list-end", `${this.root.offsetHeight}px`); // where the form begins
     this.root.classList.toggle("list-open", open);
   }
 
@@ -306,5 +308,6 @@ class Form {
     if (this.why.hidden || !box) return;
     box.focus({ preventScroll: true });
     box.setSelectionRange(box.value.length, box.value.length);
+    this.root.scrollTop = this.why.offsetTop; // where it is not on screen
   }
 }

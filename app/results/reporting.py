@@ -23,7 +23,7 @@ from calibration.settings import Aggregate
 from calibration.systems.claim_scores import Part, together
 from calibration.table.verdicts import known
 from calipers import kept_reports, label_files, tidy_files
-from plain.wording import worded
+from plain.wording import Sentence, worded
 
 if TYPE_CHECKING:
     from annotation.protocol import Protocol, Scale
@@ -200,7 +200,7 @@ def publishable(labels: pd.DataFrame) -> pd.DataFrame:
     for name in [column for column in kept if column != "rationale"]:
         told = next((text for text in kept[name].unique() if redact(str(text)) != str(text)), None)
         if told is not None:
-            what = "an e-mail address, a key or a folder of a machine"
+            what = Sentence("an e-mail address, a key or a folder of a machine")
             raise AnnotationError(
                 "not_pseudonymous", "{name} {told!r} is or holds {what}; write a pseudonym instead", name=name,
                 told=told, what=what,

@@ -13,10 +13,13 @@ from streamlit.delta_generator import DeltaGenerator
 from app.component import SCRIPTS
 from app.texts import Texts
 from app.tokens import as_css
-from plain.wording import nearest, set_language, worded
+from plain.wording import ENGLISH, nearest, set_language, spoken, worded
 
 FOLDER = Path(__file__).parent
 CSS = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("look.css", "widgets.css"))
+UPLOAD = """[data-testid="stFileUploaderDropzone"] button p { font-size: 0; }
+[data-testid="stFileUploaderDropzone"] button p::after { content: "%s"; font-size: 14px; }
+[data-testid="stFileUploaderDropzoneInstructions"] { display: none; }"""  # whose words are Streamlit's, in English
 
 
 def style(theme: str = "system") -> None:
@@ -24,7 +27,8 @@ def style(theme: str = "system") -> None:
 
     `theme`: light, dark, or system, which is what the browser prefers.
     """
-    st.html(f"<style>{as_css(theme)}{SCRIPTS}{CSS}</style>")
+    upload = UPLOAD % worded("Choose what to upload") if spoken() != ENGLISH else ""
+    st.html(f"<style>{as_css(theme)}{SCRIPTS}{CSS}{upload}</style>")
 
 
 def attributes(words: Texts) -> str:

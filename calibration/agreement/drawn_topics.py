@@ -19,6 +19,7 @@ from calibration.remarks import Reason, undefined
 from calibration.settings import CalibrationSettings
 from calibration.study.joining import MANY_LABELS, Study, scale_of
 from calibration.table.verdicts import BOTH_ORDERS
+from plain.wording import Sentence
 
 OF_TABLES = {
     *(metric.name for metric in METRICS if metric.is_drawn),
@@ -79,7 +80,8 @@ def refuse_unweighted(study: Study, what: str) -> None:
         raise CalibrationError(
             "unknown_form",
             "topics were drawn with unequal probabilities, and {what} of people's labels are not weighted by them; "
-            "read win rates in calipers calibrate, or compare by judges alone, without people's rows", what=what,
+            "read win rates in calipers calibrate, or compare by judges alone, without people's rows",
+            what=Sentence(what),
         )  # fmt: skip
 
 

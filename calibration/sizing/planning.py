@@ -22,6 +22,7 @@ from calibration.inference import deciding
 from calibration.inference.compare import paired_difference
 from calibration.inference.deciding import MOST, POWER, TINY, Needed, clusters_without_spread, power
 from calibration.inference.gap_test import DRAWS, FEWEST, GROUPS, RESAMPLES, GapSums, gap_of, gap_sums, laws
+from plain.wording import Sentence
 
 CAUTION = 0.8  # one-sided confidence that the true spread is no larger than the cautious one. Browne 1995
 
@@ -268,11 +269,12 @@ def _need_agreement(agreement: float) -> None:
 
 def _need(what: str, value: float, low: float, high: float) -> None:
     if not low <= value <= high:
-        least = "a number above 0" if low == TINY else f"a number from {low:g}"
-        most = "" if math.isinf(high) else " to below 1" if high < 1 else f" to {high:g}"
+        least = Sentence("a number above 0") if low == TINY else Sentence("a number from {low:g}", low=low)
+        most = Sentence(" to below 1") if high < 1 else Sentence(" to {high:g}", high=high)
         raise CalibrationError(
-            "bad_number", "{what} is {value:g}; use {least}{most}", what=what, value=value, least=least, most=most
-        )
+            "bad_number", "{what} is {value:g}; use {least}{most}", what=Sentence(what), value=value, least=least,
+            most="" if math.isinf(high) else most,
+        )  # fmt: skip
 
 
 Mask = npt.NDArray[np.bool_]

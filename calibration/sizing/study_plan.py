@@ -15,6 +15,7 @@ from calibration.settings import refuse_no_share
 from calibration.sizing import planning
 from calibration.sizing.draw_gain import draw_gain
 from calibration.sizing.pilot import Pilot
+from plain.wording import Sentence
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Design:
         ):
             if not 0 < value < math.inf:
                 raise CalibrationError(
-                    "bad_number", "{what} is {value:g}; use a number above 0", what=what, value=value
+                    "bad_number", "{what} is {value:g}; use a number above 0", what=Sentence(what), value=value
                 )
 
     @property
@@ -55,8 +56,9 @@ class Prices:
         for what, value in vars(self).items():
             if value < 0 or math.isinf(value):
                 raise CalibrationError(
-                    "bad_number", "{what} is {value:g}; use a number from 0", what=what.replace("_", " "), value=value
-                )
+                    "bad_number", "{what} is {value:g}; use a number from 0", what=Sentence(what.replace("_", " ")),
+                    value=value,
+                )  # fmt: skip
 
 
 NO_PRICES = Prices()

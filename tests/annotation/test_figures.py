@@ -476,7 +476,9 @@ def test_a_picture_that_comes_again_in_a_later_import_waits_in_the_earlier_repor
         for report in session.scalars(select(Report)):
             report.flags, report.open_flags = [], 0
         monkeypatch.setattr("annotation.shown_texts.repeated.is_labelled", lambda session, report: True)
-        assert again().notes[-1].startswith("2 reports with labels show figures that other reports of their system")
+        assert (
+            again().notes[-1].startswith("reports with labels whose figures other reports of their system show too 2:")
+        )
         assert repeated_figures(session, admin) == [], "which no mask could follow"
 
 

@@ -24,10 +24,10 @@ from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study
 from annotation.work.claiming import take
 from annotation.work.open_and_close import move_study
-from app.screens.study.bringing_in import COLUMNS, in_words
+from app.screens.study.bringing_in import COLUMNS, TOLD, in_words
 from app.setting_up import SetUp, sentence, set_up_of, steps
 from db.connect import reading, transaction
-from db.tables import Event, Study
+from db.tables import Event, Import, Study
 from plain.wording import speaking, worded
 from tests.app.drawing import drawn, html_of
 from tests.small_study import PROTOCOL, a_person, write_reports
@@ -191,6 +191,7 @@ WRONG_UPLOADS = {  # what is given -> how many problems are told
     "no archive": ([("t.zip", b"none", "application/zip")], 1),
     "two archives": (TWO_ZIPS, 1),
 }
+NOTED = b"topic,system,text,views\nsun,one,It is warm.,1\nsun,two,It is far.,2\n"
 # names of files, of their columns and kinds, and what stands in quotes
 OWN_WORDS = re.compile(
     r"'[^']*'|\w+=\w+|[\w/]*\.(csv|jsonl?|docx|html|md|zip|bin|a)\b|\b(one|two|sun|wind|reports)\b"
@@ -214,7 +215,15 @@ def test_no_word_of_a_refused_upload_is_english_on_a_chinese_page(engine_here: E
             english = re.findall("[A-Za-z]{2,}", OWN_WORDS.sub("", unescape(re.sub("<[^>]+>", " ", told))))
             if english or told.count("<li>") != problems or ("缺少报告" in what and "勾选“" not in told):
                 wrong[what] = english, told
-        assert wrong == {}
+        screen.file_uploader[0].set_value([("t.csv", NOTED, "text/csv")]).run()
+        came_in, lines = pressed(screen, "reports_in").session_state[TOLD]
+    assert wrong == {}
+    assert (came_in, "未采用的列 1 个（views）" in lines) == (True, True)
+    with reading(engine_here) as session:
+        kept = session.scalars(select(Import.report)).one()
+    assert kept["notes"] == ["columns left out 1 (views); --keep-columns keeps them"], (
+        "English, whoever brought them in"
+    )
 
 
 def test_topics_are_drawn_batch_by_batch_on_the_page(engine_here: Engine) -> None:

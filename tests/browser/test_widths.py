@@ -7,15 +7,35 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.driving import THIRTY_NINE, new_tab, ready
-from tests.small_study import make_study
+from tests.browser.driving import THIRTY_NINE, new_tab, ready, saved
+from tests.small_study import PROBES, PROTOCOL, make_study
 
 pytestmark = pytest.mark.browser
 
 ASKED = "Write an encyclopedic article on the tides and what they mean to the people of a coast, with sources. "
 WORDS = "The moon pulls the oceans, and the tide rises and falls twice a day along every coast of the world. "
+SIZES = (
+    (390, 700), (390, 844), (768, 1024), (820, 1180), (1024, 768), (1280, 720), (1366, 768), (1440, 900), (1920, 1080),
+    (2560, 1440),
+)  # fmt: skip
+LONG = WORDS[:-2] * 2 + ", and which of the two says so in words that a reader needs no other book to follow?"
+FOUR_AND_SURENESS = PROTOCOL.replace("Which is clearer?", LONG).replace(
+    "allow_tie = true", "allow_tie = true\nallow_not_applicable = true\nconfidence = true"
+)
+FIVE = PROBES.replace("Is the claim supported?", LONG).replace(
+    "labels = [", 'labels = [{id = "most", text = "For the most part"}, {id = "against", text = "It is contradicted"},'
+)
+# parts of the open question that are cut off, covered or not in the window, by their middle and two corners
+HIDDEN = """root => {
+    const parts = root.querySelectorAll('.question.open :is(h2, p), .choices [role=radio], .confidence [role=radio], .submit');
+    return [...parts].filter((one) => one.checkVisibility()).filter((one) => {
+        const { left, right, top, bottom } = one.getBoundingClientRect();
+        const places = [[left + 3, top + 3], [right - 3, bottom - 3], [(left + right) / 2, (top + bottom) / 2]];
+        return !places.every((place) => one.contains(root.getRootNode().elementFromPoint(...place)));
+    }).map((one) => one.textContent.slice(0, 30));
+}"""
 # how the page stands in a window of this width: its layout, each part's [left, right, top, bottom], what is cut off
 STANDS = """root => {
     const place = (node) => {
@@ -47,6 +67,29 @@ def test_at_every_width_both_panes_have_their_share_and_the_question_is_seen_wha
         assert wrong_at(page, width, 900) == [], width
     page.set_viewport_size({"width": 960, "height": 540})  # 1920 x 1080 at 200 % zoom
     assert wrong_at(page, 960, 540) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("protocol", [FOUR_AND_SURENESS, FIVE], ids=["a pair", "a probe"])
+def test_a_question_of_280_characters_is_on_screen_with_every_answer_at_every_size(
+    context: BrowserContext, server: Any, tmp_path: Path, protocol: str
+) -> None:
+    study_id = make_study(server.engine, tmp_path, protocol=protocol, name=uuid.uuid4().hex)
+    page = new_tab(context)
+    page.goto(server.link(study_id, "Ada"))
+    ready(page)
+    hidden = {}
+    for is_begun in (False, True):  # at first a notice says how it goes
+        if is_begun:
+            page.keyboard.press("1")
+            saved(page)
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            layout = "right" if width >= 1280 else "dock" if width >= 900 else "single"
+            expect(page.locator(".calipers")).to_have_attribute("data-layout", layout)
+            if found := page.locator(".calipers").evaluate(HIDDEN):
+                hidden[is_begun, width, height] = found
+    assert hidden == {}
 
 
 def reader(context: BrowserContext, server: Any, root: Path, length: int) -> Page:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import json
+import pickle
 import re
 import string
 import threading
@@ -71,7 +73,7 @@ def constants(tree: ast.Module) -> dict[str, list[str]]:
 
 REFUSING = {"AnnotationError": slice(1, 2), "CalibrationError": slice(1, 2), "ImportingError": slice(1)}
 SAYING = REFUSING | {
-    "worded": slice(1), "lettered": slice(1), "worded_of": slice(1, 3), "several": slice(1, 2), "table": slice(1),
+    "worded": slice(1), "Sentence": slice(1), "lettered": slice(1), "worded_of": slice(1, 3), "several": slice(1, 2), "table": slice(1),
     "_page": slice(1),
 }  # fmt: skip
 OF_NO_PAGE = (  # what these refuse is told by commands, by whoever calls them, or to annotators by its code
@@ -134,7 +136,12 @@ def test_every_call_fills_in_the_fields_that_its_sentence_has_and_no_other() -> 
     wrong, seen = [], 0
     for path, tree in trees():
         for node in ast.walk(tree):
-            if not isinstance(node, ast.Call) or (name := called(node)) not in {*REFUSING, "worded", "worded_of"}:
+            if not isinstance(node, ast.Call) or (name := called(node)) not in {
+                *REFUSING,
+                "worded",
+                "Sentence",
+                "worded_of",
+            }:
                 continue
             given = {word.arg for word in node.keywords} | ({"n"} if name == "worded_of" else set())
             sentence = node.args[SAYING[name]][: 2 if name == "worded_of" else 1]
@@ -174,6 +181,20 @@ def test_no_catalogue_says_what_no_source_asks_for(language: str) -> None:
     known = written | {text[:1].upper() + text[1:] for text in written}  # heads of tables
     known |= {text.replace("_", " ") for text in written}  # names of the report's fields
     assert [key for _, key in catalogue(language) if key not in known] == []
+
+
+def test_what_is_kept_of_a_sentence_is_english_and_what_is_told_of_it_is_not() -> None:
+    with wording.speaking("zh_CN"):
+        kept = wording.Sentence(
+            "columns left out {left} ({names}): {why}", left=1, names="yes", why=wording.Sentence("they hold bytes")
+        )
+        told = pickle.loads(pickle.dumps(kept)).text
+        refused = wording.Refusal("still_blind", "study {name!r} is {status}", name="yes", status=kept)
+    assert kept == json.loads(json.dumps({"note": kept}))["note"] == "columns left out 1 (yes): they hold bytes"
+    assert told == "未采用的列 1 个（yes）：它们含有字节数据", "names stay as they are"
+    assert str(refused) == f"study 'yes' is {kept}"
+    with wording.speaking("zh_CN"):
+        assert refused.text == f"study 'yes' is {told}"
 
 
 def test_a_sentence_is_english_where_nothing_is_set_and_in_a_thread_of_its_own() -> None:

@@ -6,7 +6,7 @@ from annotation.errors import ImportingError
 from annotation.files import folders, rows
 from annotation.files.decoding import as_text, collecting, nfc
 from annotation.importing.reports import criteria_files, records
-from plain.wording import worded
+from plain.wording import Sentence, worded
 
 QUERIES = "data/prompt_data/query.jsonl"
 RAW, CLEANED, CRITERIA = "data/test_data/raw_data", "data/test_data/cleaned_data", "data/criteria_data/criteria.jsonl"
@@ -37,9 +37,10 @@ def read_deepresearch_bench(root: Path, encoding: str = "utf-8") -> records.Pars
         problems.append(worded("{raw}: no reports found; expected files like SYSTEM.jsonl", raw=RAW))
     notes = []
     if other_prompts:
-        notes.append(
-            f"rows whose prompt is not the query of their id {len(other_prompts)} ({', '.join(other_prompts[:20])})"
-        )
+        notes.append(Sentence(
+            "rows whose prompt is not the query of their id {rows} ({some})", rows=len(other_prompts),
+            some=", ".join(other_prompts[:20]),
+        ))  # fmt: skip
     criteria = criteria_files.read_bench_criteria(root, CRITERIA, encoding)
     contents = [path.read_bytes() for path in files.values()]
     return records.Parsed(

@@ -6,7 +6,7 @@ from annotation.errors import ImportingError
 from annotation.files import folders, rows
 from annotation.files.decoding import as_text, collecting, decode, nfc, read_bytes
 from annotation.importing.reports import records
-from plain.wording import worded
+from plain.wording import Sentence, worded
 
 ANSWER, QUESTION = ".a", ".q"
 
@@ -95,14 +95,22 @@ def _queries(root: Path, encoding: str, problems: list[str]) -> dict[str, str]:
     return {key: query for key, (query, _) in found.items()}
 
 
-def _notes(root: Path, listed: dict[str, str], prompts: dict[str, str], differing: list[str]) -> tuple[str, ...]:
+def _notes(root: Path, listed: dict[str, str], prompts: dict[str, str], differing: list[str]) -> tuple[Sentence, ...]:
     notes = []
     if unused := len(listed.keys() - prompts.keys()):
-        notes.append(f"queries without any report {unused}: not made topics")
+        notes.append(Sentence("queries without any report {unused}: not made topics", unused=unused))
     if unknown := [key for key, prompt in prompts.items() if not prompt]:
-        notes.append(f"topics without a query {len(unknown)} ({', '.join(unknown[:20])}): the id is the title")
+        notes.append(Sentence(
+            "topics without a query {unknown} ({some}): the id is the title", unknown=len(unknown),
+            some=", ".join(unknown[:20]),
+        ))  # fmt: skip
     if differing:
-        notes.append(f"query files that differ from the query listed {len(differing)} ({', '.join(differing[:20])})")
+        notes.append(Sentence(
+            "query files that differ from the query listed {differing} ({some})", differing=len(differing),
+            some=", ".join(differing[:20]),
+        ))  # fmt: skip
     if points := len(list((root / "key_point").glob("*_aggregated.json"))):
-        notes.append(f"key point files {points}: read by calipers import probes --layout deepresearchgym")
+        notes.append(Sentence(
+            "key point files {points}: read by calipers import probes --layout deepresearchgym", points=points,
+        ))  # fmt: skip
     return tuple(notes)

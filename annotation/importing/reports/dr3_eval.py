@@ -11,7 +11,7 @@ from annotation.files import folders, rows
 from annotation.files.decoding import as_text, collecting, nfc
 from annotation.importing.reports import records
 from annotation.importing.reports.folder import listed_topics
-from plain.wording import worded
+from plain.wording import Sentence, worded
 
 REPORTS = tuple(f"final_report{suffix}" for suffix in (".md", *DOCUMENTS))
 QUERIES, REPORT, TOPICS = "query.jsonl", "final_report.md", "topics.csv"
@@ -121,9 +121,10 @@ def _told(
     return found
 
 
-def _notes(root: Path) -> tuple[str, ...]:
+def _notes(root: Path) -> tuple[Sentence, ...]:
     brings_probes = (root / "ground_truth").is_dir() or any(root.glob("**/gold_insights_from_*.json"))
-    return ("insights, checklists, documents: read by calipers import probes --layout dr3_eval",) * brings_probes
+    told = Sentence("insights, checklists, documents: read by calipers import probes --layout dr3_eval")
+    return (told,) * brings_probes
 
 
 def _language(root: Path, task: str, query: str) -> str:

@@ -14,6 +14,7 @@ from annotation.files.folders import match
 from annotation.importing.reports.records import REPORT_MAX, Parsed, ReportRecord, SystemRecord
 from annotation.studies import protocol_of
 from db.tables import Item, Study, System, Topic
+from plain.wording import Sentence
 
 SYSTEM = SystemRecord(EVIDENCE, EVIDENCE, is_reference=True)  # a name that no text holds
 NAMED = 10
@@ -75,9 +76,13 @@ def read_evidence(
     lacking = sorted({*topics} - {report.topic for report in reports})
     notes = []
     if lacking:
-        notes.append(f"topics without evidence {len(lacking)}: {some_of(lacking, NAMED)}")
+        notes.append(Sentence(
+            "topics without evidence {lacking}: {some}", lacking=len(lacking), some=some_of(lacking, NAMED),
+        ))  # fmt: skip
     if unseen:
-        notes.append(f"pictures that are named and not shown {len(unseen)}: {some_of(unseen, NAMED)}")
+        notes.append(Sentence(
+            "pictures that are named and not shown {unseen}: {some}", unseen=len(unseen), some=some_of(unseen, NAMED),
+        ))  # fmt: skip
     return Parsed((), (SYSTEM,), tuple(reports), tuple(problems), notes=tuple(notes))
 
 

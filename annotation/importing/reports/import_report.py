@@ -15,8 +15,7 @@ from annotation.leaks.self_identification import LOST
 from annotation.shown_texts.prepare import SHORT, Prepared
 from annotation.studies import has_labels
 from db.tables import Item, Report, Study, System, Topic
-from plain.counting import counted
-from plain.wording import several, worded, worded_of
+from plain.wording import Sentence, several, worded, worded_of
 
 LISTED = 20
 
@@ -45,7 +44,7 @@ class ImportReport:
     crlf: int
     nfd_names: int
     singletons: tuple[str, ...] = ()  # categories with one topic: nothing varies within them
-    notes: tuple[str, ...] = ()  # what the layout's reader decided or left aside
+    notes: tuple[Sentence, ...] = ()  # what the layout's reader decided or left aside
     without_prompt: int = 0  # topics
     criteria: dict[str, int] = field(default_factory=dict)  # of the topics: how many new, unchanged, reworded, …
 
@@ -92,7 +91,7 @@ class ImportReport:
             *([worded("of the files {odd}", odd=worded(", ").join(odd))] if odd else []),
             *(f"{worded(what)} {len(names)} ({some_of(names, LISTED)})" for what, names in listed.items() if names),
             *([worded("criteria {counts}", counts=worded(", ").join(criteria))] if criteria else []),
-            *self.notes[:LISTED],
+            *(note.text for note in self.notes[:LISTED]),
             *([no_prompt(self.without_prompt, self.layout)] if self.without_prompt else []),
             *([worded("stripping warnings on {reports}; all of them with --json", reports=warned)] if warned else []),
         ]  # fmt: skip
@@ -100,7 +99,7 @@ class ImportReport:
 
 def what_came_in(
     layout: str, parsed: Parsed, prepared: Sequence[tuple[ReportRecord, Prepared]], stored: Stored,
-    notes: tuple[str, ...],
+    notes: tuple[Sentence, ...],
 ) -> ImportReport:  # fmt: skip
     """The counts and names of what was read, beside what is stored; the criteria of topics are not in it yet."""
     empty = [report.path for report, ready in prepared if report.is_empty or ready.is_bare]
@@ -132,26 +131,29 @@ def what_came_in(
     )
 
 
-def _converted(prepared: Sequence[tuple[ReportRecord, Prepared]]) -> tuple[str, ...]:
+def _converted(prepared: Sequence[tuple[ReportRecord, Prepared]]) -> tuple[Sentence, ...]:
     """A note for each format: how many documents, what converted them, and how many of them lost something."""
     told = []
     for by in sorted({report.encoding for report, _ in prepared if report.lost is not None}):
         same = [ready for report, ready in prepared if report.lost is not None and report.encoding == by]
         losing = sum(any(flag.kind == LOST for flag in ready.flags) for ready in same)
-        left = f"; {losing} lost something on the way, to be decided about on the Blinding page" if losing else ""
-        told.append(f"{by}: {counted(len(same), 'document')} converted to Markdown{left}")
+        left = Sentence("; {losing} lost something on the way, to be decided about on the Blinding page", losing=losing)
+        told.append(Sentence(
+            "documents converted to Markdown by {by} {same}{left}", by=by, same=len(same), left=left if losing else ""
+        ))  # fmt: skip
     return tuple(told)
 
 
-def _pictured(prepared: Sequence[tuple[ReportRecord, Prepared]]) -> tuple[str, ...]:
+def _pictured(prepared: Sequence[tuple[ReportRecord, Prepared]]) -> tuple[Sentence, ...]:
     """Notes on the pictures that are shown, and on those that are not, by the reason; none where there are neither."""
-    shown, unshown = Counter[str](), Counter[str]()
+    shown, unshown = sum(len(ready.pictures) for _, ready in prepared), Counter[str]()
     for _, ready in prepared:
-        shown["figures shown"] += len(ready.pictures)
         unshown.update(ready.unshown)
-    left = "; ".join(f"{number:,} {why}" for why, number in unshown.items())
-    return (*(f"{what} {number:,}" for what, number in shown.items() if number),
-            *([f"figures not shown, to be decided about on the Blinding page: {left}"] if left else []))  # fmt: skip
+    left = (
+        Sentence("figures not shown {n:,}, {why}: to be decided about on the Blinding page", n=number, why=why)
+        for why, number in unshown.items()
+    )
+    return (*[Sentence("figures shown {shown:,}", shown=shown)] * bool(shown), *left)
 
 
 def no_prompt(topics: int, layout: str) -> str:
@@ -214,7 +216,7 @@ def news_of(report: ReportRecord, stored: Stored) -> Literal["new", "unchanged",
     return "unchanged" if older.original_sha256 == report.sha256 else "changed"
 
 
-def topics_kept(session: orm.Session, study: Study, parsed: Parsed) -> tuple[str, ...]:
+def topics_kept(session: orm.Session, study: Study, parsed: Parsed) -> tuple[Sentence, ...]:
     """Notes on topics that are told otherwise than before: what they lacked and are given, and what stays."""
     standing = {row.key: row for row in session.scalars(select(Topic).where(Topic.study_id == study.id))}
     gains = may_gain(session, study)
@@ -226,11 +228,11 @@ def topics_kept(session: orm.Session, study: Study, parsed: Parsed) -> tuple[str
                 if names:
                     parts[", ".join(names)].append(one.key)
     said = (
-        (given, "topics given what they lacked, {parts}"),
-        (kept, "topics told otherwise than before, {parts} stays"),
+        (given, "topics given what they lacked, {parts} {topics} ({some})"),
+        (kept, "topics told otherwise than before, {parts} stays {topics} ({some})"),
     )
     return tuple(
-        f"{words.format(parts=parts)} {len(keys)} ({some_of(keys, LISTED)})"
+        Sentence(words, parts=parts, topics=len(keys), some=", ".join(keys[:LISTED]))
         for found, words in said
         for parts, keys in found.items()
     )

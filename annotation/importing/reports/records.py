@@ -10,7 +10,7 @@ from annotation.documents.reading import SUFFIXES as DOCUMENTS
 from annotation.documents.reading import read_document
 from annotation.errors import ImportingError
 from annotation.files.decoding import decode, nfc, plain, read_bytes
-from plain.wording import worded
+from plain.wording import Sentence, worded
 
 NO_ANSWER = ("No final answer", "No final report generated")  # what DR3-Eval's agents write in place of a report
 TITLE_LENGTH = 100
@@ -95,7 +95,7 @@ class Parsed:
     disabled: tuple[str, ...] = ()
     matched_by_fallback: tuple[str, ...] = ()
     nfd_names: int = 0
-    notes: tuple[str, ...] = ()  # what the reader decided or left aside, one sentence each
+    notes: tuple[Sentence, ...] = ()  # what the reader decided or left aside, one sentence each
     bom: int = 0  # of files that hold many reports; a report's own is counted from its bytes
     crlf: int = 0
     criteria: tuple[CriterionRecord, ...] = ()

@@ -13,7 +13,7 @@ from annotation.errors import ImportingError
 from annotation.files.decoding import BOM, Row, as_text, collecting, nfc, shortened, storable_rows
 from annotation.files.rows import read_csv, read_json, read_json_rows
 from annotation.importing.reports import records
-from plain.wording import worded
+from plain.wording import Sentence, worded
 
 ARXIV_ID = re.compile(r"(?<!\d)\d{4}\.\d{5}(?!\d)")
 CAPTURE = re.compile(r"parsed_[^+]*\+(?P<system>.+)\+[^+]*\.json")  # of a chat product, by browser extension
@@ -126,17 +126,18 @@ def _text(content: Any, shown: str) -> tuple[str, str]:
             text_fields=", ".join(TEXT_FIELDS), found=found,
         )  # fmt: skip
     longest = max(others, key=lambda name: len(others[name]))
-    return f"{longest} (the longest)", others[longest]
+    return Sentence("{longest} (the longest)", longest=longest), others[longest]
 
 
-def _statements(root: Path) -> tuple[str, ...]:
+def _statements(root: Path) -> tuple[Sentence, ...]:
     count = len({path.parent for path in root.glob("**/*citations.csv")})
-    return (f"reports with statements {count}: read by calipers import probes --layout reportbench",) if count else ()
+    told = Sentence("reports with statements {count}: read by calipers import probes --layout reportbench", count=count)
+    return (told,) if count else ()
 
 
-def _used(name: str, paths: list[str]) -> str:
+def _used(name: str, paths: list[str]) -> Sentence:
     where = "" if name == TEXT_FIELDS[0] else f": {', '.join(paths[:20])}"
-    return f"text from field {name} {len(paths)}{where}"
+    return Sentence("text from field {name} {paths}{where}", name=name, paths=len(paths), where=where)
 
 
 CITED, NOT_CITED, VERIFIED = "citations.csv", "no_citations.csv", "no_citations_web_verification.csv"

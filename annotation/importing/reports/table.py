@@ -10,7 +10,7 @@ from annotation.errors import ImportingError
 from annotation.files.decoding import BOM, Row, as_text, nfc, shortened
 from annotation.files.rows import SUFFIXES, read_columns
 from annotation.importing.reports import criteria_files, records
-from plain.wording import worded
+from plain.wording import Sentence, worded
 
 FIELDS = ("topic", "system", "text", "title", "prompt", "category", "language")
 # what published tables call the required ones, best guess first; only ever suggested
@@ -69,7 +69,10 @@ def read_table(path: Path, encoding: str = "utf-8", options: TableOptions | None
     topics, notes = _topics(rows, where, columns if options.keep_columns else [], problems)
     others = [name for name in columns if name not in where.values()]
     if others and not options.keep_columns:
-        notes.append(f"columns left out {len(others)} ({', '.join(others[:20])}); --keep-columns keeps them")
+        notes.append(Sentence(
+            "columns left out {others} ({some}); --keep-columns keeps them", others=len(others),
+            some=", ".join(others[:20]),
+        ))  # fmt: skip
     content = path.read_bytes() if path.suffix.lower() not in (".parquet", ".pq") else b""
     criteria = criteria_files.read_listed_criteria(path.parent, encoding)
     return records.Parsed(
@@ -169,7 +172,7 @@ def key_in(row: Row, field_name: str, column: str, found: list[str]) -> str:
 
 def _topics(
     rows: Sequence[Row], where: Mapping[str, str], kept: Sequence[str], problems: list[str]
-) -> tuple[dict[str, records.TopicRecord], list[str]]:
+) -> tuple[dict[str, records.TopicRecord], list[Sentence]]:
     """Topics by key, and notes. Rows that disagree on a title are a problem; other columns that vary are left out."""
     by_topic: dict[str, list[Row]] = {}
     for row in rows:
@@ -192,15 +195,17 @@ def _topics(
     return topics, notes
 
 
-def _features(by_topic: Mapping[str, Sequence[Row]], columns: Collection[str]) -> tuple[set[str], list[str]]:
+def _features(by_topic: Mapping[str, Sequence[Row]], columns: Collection[str]) -> tuple[set[str], list[Sentence]]:
     """Those of the columns that say one thing of each topic, and a note on those that do not."""
     every = list(by_topic.values())
     left_out = {
-        "they vary within a topic": {name for name in columns if any(_varies(name, same) for same in every)},
-        "they hold bytes": {name for name in columns if any(_holds_bytes(name, same) for same in every)},
+        Sentence("they vary within a topic"): {name for name in columns if any(_varies(name, same) for same in every)},
+        Sentence("they hold bytes"): {name for name in columns if any(_holds_bytes(name, same) for same in every)},
     }
     notes = [
-        f"columns left out {len(names)} ({', '.join(sorted(names))}): {why}" for why, names in left_out.items() if names
+        Sentence("columns left out {left} ({names}): {why}", left=len(names), names=", ".join(sorted(names)), why=why)
+        for why, names in left_out.items()
+        if names
     ]
     return set(columns).difference(*left_out.values()), notes
 

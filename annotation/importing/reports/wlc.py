@@ -10,7 +10,7 @@ from annotation.files.decoding import as_text, collecting, nfc
 from annotation.files.folders import match
 from annotation.files.rows import read_json, read_json_rows, read_rows
 from annotation.importing.reports import records
-from plain.wording import worded
+from plain.wording import Sentence, worded
 
 REFERENCE = records.SystemRecord("wikipedia", "Wikipedia", is_reference=True)
 SUFFIX = ".md"
@@ -115,10 +115,11 @@ def _reports(folder: Path) -> list[Path]:
     return records.without_copies(inside)
 
 
-def _notes(root: Path, absent: Sequence[str]) -> tuple[str, ...]:
+def _notes(root: Path, absent: Sequence[str]) -> tuple[Sentence, ...]:
     facts = len(list((root / "wiki_data" / "cleaned_data" / "statement").glob("*_statements.json")))
-    here = [f"files of facts {facts}: read by calipers import probes --layout wlc"] if facts else []
-    return (*here, *([f"agencies without a folder {len(absent)} ({', '.join(absent)})"] if absent else []))
+    here = Sentence("files of facts {facts}: read by calipers import probes --layout wlc", facts=facts)
+    told = Sentence("agencies without a folder {absent} ({names})", absent=len(absent), names=", ".join(absent))
+    return (*[here] * bool(facts), *[told] * bool(absent))
 
 
 def _read_all(folder: Path, root: Path, system: str, encoding: str, problems: list[str]) -> list[records.ReportRecord]:

@@ -19,7 +19,7 @@ from annotation.figures.pictures import Look
 from annotation.files import decoding, folders
 from annotation.importing.reports import import_report
 from annotation.importing.reports.records import CriterionRecord, Parsed, ReportRecord
-from annotation.items.shown import name_some, unasked_topics
+from annotation.items.shown import unasked_topics
 from annotation.people.principals import Principal, study_for
 from annotation.planning import draws, plan_root, planned_items
 from annotation.protocol import Protocol
@@ -28,7 +28,7 @@ from annotation.shown_texts.prepare import Prepared, prepare_report
 from db.connect import reading, transaction
 from db.tables import Criterion, Import, Report, Study, System, Topic
 from db.types import now
-from plain.wording import worded
+from plain.wording import Sentence, worded
 
 Ready = tuple[ReportRecord, Prepared]
 FEW = 2_000  # characters: a report so short is prepared in no time
@@ -332,15 +332,16 @@ def criteria_problems(session: Session, study: Study, parsed: Parsed) -> list[st
     ]
 
 
-def enter_criteria(session: Session, study: Study, parsed: Parsed) -> tuple[dict[str, int], tuple[str, ...]]:
+def enter_criteria(session: Session, study: Study, parsed: Parsed) -> tuple[dict[str, int], tuple[Sentence, ...]]:
     """Write the criteria of topics that are stored; how many were new, unchanged, moved, reworded, dropped, and notes.
 
     A criterion whose words changed is retired and asked anew; labels keep pointing at what they answered. `moved` is
     another place, category or weight.
     """
     if not _comes_with_topics(study):
-        left = f"{parsed.criteria_file}: not read, because this study's protocol brings its own criteria"
-        return {}, (left,) if parsed.criteria_file else ()
+        file = parsed.criteria_file
+        left = Sentence("{file}: not read, because this study's protocol brings its own criteria", file=file)
+        return {}, (left,) if file else ()
     topics = _topics(session, study)
     counts: Counter[str] = Counter()
     for key in dict.fromkeys(one.topic for one in parsed.criteria):
@@ -352,7 +353,10 @@ def enter_criteria(session: Session, study: Study, parsed: Parsed) -> tuple[dict
             counts["dropped"] += 1
     session.flush()
     unasked = unasked_topics(session, study)
-    without = f"topics without criteria {name_some(unasked)}: the study cannot open before they have some"
+    without = Sentence(
+        "topics without criteria {unasked} ({some}): the study cannot open before they have some", unasked=len(unasked),
+        some=", ".join(unasked[: import_report.LISTED]),
+    )  # fmt: skip
     return dict(counts), (without,) if unasked else ()
 
 

@@ -28,6 +28,8 @@ COLUMNS = "Columns of a table, where they have other names"
 ON_A_PAGE = {
     " (or pass --system NAME)": "",
     "; all of them with --json": "",
+    "; --keep-columns keeps them": "",
+    "read by calipers import probes": "whoever has the server reads them, with calipers import probes",
     "or use --layout table": "or choose the layout table above",
     "pass --layout with one of": "choose its layout above:",
     "pass --system NAME": "put it in a folder with the system's name",

@@ -21,7 +21,7 @@ from db.connect import reading, transaction
 from plain.wording import worded
 
 TEXT = "judges_text"
-TOLD = "A worker asks them, with the keys of its own machine: {command} A key is named here, never written."
+TOLD = "A worker asks them, with the keys of its own machine: {command}. A key is named here, never written."
 
 
 def show(principal: Principal) -> None:
@@ -32,7 +32,7 @@ def show(principal: Principal) -> None:
         in_app = requests.described_judges(session, study)
     command = worker_for(study.name, in_app, in_app)
     st.session_state.setdefault(TEXT, kept)
-    told = worded(TOLD, command=f"<code>{escape(command)}</code>.")
+    told = worded(TOLD, command=f"<code>{escape(command)}</code>")
     report_page.section(f'<h2>{worded("Describe judges")}</h2><p class="c-soft">{told}</p>')
     _add()
     text = st.text_area(worded("Judges, as TOML; a change counts once you leave the field"), key=TEXT, height=220)

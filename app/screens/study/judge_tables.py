@@ -40,7 +40,7 @@ def sentence(standings: Sequence[JudgeStanding]) -> str:
         money += worded(" and {unpriced} of unknown price", unpriced=unpriced)
     use = "{usable:,} of {answers:,} answers are usable" if answers else "no answer has come in yet"
     use = worded(use, usable=usable, answers=answers)
-    return worded("{lead}.", lead=worded("; ").join([f"{who} {calls}{money}", use]))
+    return worded("{lead}.", lead=worded("; ").join([worded("{who} {did}", who=who, did=calls + money), use]))
 
 
 def still_open(runs: JudgeRuns, worker: str) -> str:

@@ -194,7 +194,8 @@ def sentence(planned: StudyPlan) -> str:
     for aim in planned.aims:
         what = worded(AIM_SAID[aim.aim], target=worded("{target:g} points", target=100 * aim.target))
         topics = aim.needed.clusters
-        said.append(f"{several(topics, 'topic') if topics is not None else worded('no known number')} {what}")
+        number = several(topics, "topic") if topics is not None else worded("no known number")
+        said.append(worded("{number} {what}", number=number, what=what))
     return worded("It takes {said}, {said2}, and {said3}.", said=said[0], said2=said[1], said3=said[2])
 
 

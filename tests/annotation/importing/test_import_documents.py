@@ -234,7 +234,9 @@ def two_systems(root: Path, lost: bytes = b"") -> Parsed:
 
 def test_a_loss_waits_for_a_decision_that_no_edit_forgets(engine: Engine, tmp_path: Path) -> None:
     report = bring_in(engine, two_systems(tmp_path, b"\r\n<img src='http://127.0.0.1:9/chart.png'>"))
-    assert any(line.startswith("html by pandoc") and "1 lost something" in line for line in report.lines())
+    assert any(
+        "converted to Markdown by html by pandoc" in line and "1 lost something" in line for line in report.lines()
+    )
     assert (report.crlf, report.bom) == (0, 0), "a document has no line ends of its own"
     with transaction(engine) as session:
         admin = local_admin(session.scalars(select(Study)).one())

@@ -179,6 +179,8 @@ def write_labels_csv(
     """`labels_csv` to an open file, some thousand rows at a time; `advance(rows written, of)` after each."""
     for start in range(0, max(1, len(verdicts)), CHUNK):
         cells = verdicts.iloc[start : start + CHUNK].copy()
+        if "settings_tried" in cells:
+            cells["settings_tried"] = cells["settings_tried"].astype("Int64")  # a count, also where some have none
         quoting: Literal[0, 2] = csv.QUOTE_MINIMAL
         for column in [name for name in cells if not pd.api.types.is_numeric_dtype(cells[name])]:
             text = cells[column].astype("str").where(cells[column].notna(), "")

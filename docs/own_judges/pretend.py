@@ -1,10 +1,12 @@
 """A provider in OpenAI's form that answers at random: a judge's prompt, budget and run can be tried for nothing.
 
-Start it with the ids of the study's criteria: python pretend.py answers coverage clarity
+It answers what stands as `criterion: ID` in what it is asked, as in the shipped prompts; where a prompt of your own
+writes its criteria in another way, start it with their ids: python pretend.py answers coverage clarity
 """
 
 import json
 import random
+import re
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -17,7 +19,9 @@ class Pretend(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         asked = self.rfile.read(int(self.headers["Content-Length"]))
         draw = random.Random(asked)  # the same question has the same answer
-        winners = {one: draw.choice(("first", "second")) for one in sys.argv[1:]}
+        said = "\n".join(message["content"] for message in json.loads(asked)["messages"])
+        criteria = re.findall(r"^criterion: (\S+)$", said, re.MULTILINE) or sys.argv[1:]
+        winners = {one: draw.choice(("first", "second")) for one in criteria}
         judgments = [{"criterion": one, "rationale": "at random", "winner": winner} for one, winner in winners.items()]
         message = {"role": "assistant", "content": json.dumps({"judgments": judgments})}
         read, written = len(asked) // 4, 100

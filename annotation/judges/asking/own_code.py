@@ -50,10 +50,16 @@ def describe_code(judge: JudgeDefinition) -> ModelFacts:
     return ModelFacts(dict(judge.params), (), True, FREE if judge.baseline else None, "code", None)
 
 
+def item_sent(judge: JudgeDefinition, messages: Sequence[prompt.Message], number: str = "") -> dict[str, Any]:
+    """The item as the code is given it; with `number` as the `id` that a line of stdin has."""
+    said = {"id": number} if number else {}
+    return {**said, **json.loads(messages[1]["content"]), "params": dict(judge.params)}
+
+
 async def ask(judge: JudgeDefinition, messages: Sequence[prompt.Message]) -> Reply:
     """One item to the judge's code; whatever happens there is an outcome."""
     started = time.monotonic()
-    item = {**json.loads(messages[1]["content"]), "params": dict(judge.params)}
+    item = item_sent(judge, messages)
 
     def failed(outcome: Outcome, why: str) -> Reply:
         return Reply(outcome, time.monotonic() - started, error=without_secrets(why)[:2000])
@@ -233,9 +239,11 @@ def _read(said: str, judge: JudgeDefinition, seconds: float) -> Reply:
             return Reply(outcome, seconds, error=without_secrets(str(parts[name]))[:2000])
     cost = parts.get("cost")
     is_cost = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < 1_000_000
+    odd = cost is not None and not is_cost
     return Reply(
         "ok", seconds, text=said.strip(), finish_reason="stop", model=judge.model, usage=Usage(0, 0, 0, 0),
         http_status=200, cost=float(cost) if is_cost and cost is not None else None,
+        error=f"its cost, {cost!r:.40}, is no amount in USD and is not noted" if odd else None,
     )  # fmt: skip
 
 

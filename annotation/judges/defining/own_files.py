@@ -50,7 +50,8 @@ def as_code(table: dict[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _code_sha256(folder: Path, python: str | None, command: str | None) -> str:
-    """Of the files that the judge's code is known to be in; "" where none is known."""
+    """Of the files that the judge's code is known to be in; "" where none is known. Raises ValueError for a
+    function that its module does not name."""
     files: list[Path] = []
     if python:
         module = folder / python.partition(":")[0].replace(".", "/")
@@ -58,6 +59,9 @@ def _code_sha256(folder: Path, python: str | None, command: str | None) -> str:
     elif command:
         files = [folder / word for word in shlex.split(command)]
     found = [file.read_bytes() for file in files if file.is_file() and file.stat().st_size <= 100 * MOST_BYTES]
+    name = (python or "").rpartition(":")[2]
+    if python and found and not re.search(rf"\b{name}\b|import \*", b"".join(found).decode(errors="replace")):
+        raise ValueError(f"there is no {name} in {python.partition(':')[0]}.py")
     return hashlib.sha256(b"".join(found)).hexdigest() if found else ""
 
 

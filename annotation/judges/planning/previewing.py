@@ -1,5 +1,6 @@
 """What a judge would be asked about one item, to be read before anything is planned or paid. Nothing is sent."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,11 +8,13 @@ from sqlalchemy import orm, select
 
 from annotation import errors, studies
 from annotation.items.shown import item_code, shown_of_item
+from annotation.judges.asking import own_code
 from annotation.judges.asking.examples import judge_prompt
 from annotation.judges.asking.material import material_of
 from annotation.judges.asking.own_prompts import is_own
 from annotation.judges.asking.prompt import Asked, Message, Probe, build_prompt
 from annotation.judges.defining.judge_file import JudgeDefinition
+from annotation.judges.money.accounts import REPEAT, as_sent
 from annotation.judges.planning.calls import batches
 from annotation.judges.planning.plan import judged_items, refuse_unfit_prompt
 from annotation.labels.entries import scale_of
@@ -22,7 +25,8 @@ from plain.wording import worded
 
 @dataclass(frozen=True)
 class Preview:
-    """The first call about an item: `messages` as they would be sent, of `calls` in each order and repeat.
+    """The first call about an item: `messages` as they would be sent, of `calls` in each order and repeat; of a judge
+    that is code one, the item as JSON.
 
     `examples`: keys of the topics that the prompt shows with people's labels.
     """
@@ -69,9 +73,14 @@ def preview(session: orm.Session, study: Study, definition: JudgeDefinition, ite
         probes=[Probe(row.probe)] if row.probe else (),
     )  # fmt: skip
     made = build_prompt(material, definition.structured[0])
+    messages = made.messages
+    if definition.code:  # no messages: one item as JSON, a line of it where it is a program's or a function's
+        seed = definition.model_copy(update={"params": {"seed": REPEAT, **definition.params}})
+        sent = own_code.item_sent(as_sent(seed, 1), messages, "" if definition.url else "…")
+        messages = ({"role": "item", "content": json.dumps(sent, ensure_ascii=False, indent=2)},)
     keys = session.scalars(select(Topic.key).where(Topic.id.in_(prompt.topics)).order_by(Topic.key)).all()
     return Preview(
-        definition.name, definition.model, item_code(row.id), text_sha256(prompt.template), made.messages,
+        definition.name, definition.model, item_code(row.id), text_sha256(prompt.template), messages,
         made.characters, len(grouped), tuple(keys),
     )  # fmt: skip
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 GIVE_UP_S = 15 * 60.0  # of 429s without a success
 FAILURES_IN_A_ROW, FAILURE_PAUSE_S = 20, 60.0
+OWN_PAUSE_S = 2.0  # of somebody's own code, which no pause spares
+HOPELESS = 12  # failures alike, and nothing else, after which own code is not asked on: three rounds of four processes
 LONGEST_PAUSE_S = 60.0
 AGAIN = 2.0  # times as fast as a limit lets calls through, until its next 429: at half of that they would wait in vain
 ALIKE = 0.25  # share by which two rates may differ that one limit has let through; what comes by chance differs by more
@@ -21,12 +23,15 @@ class Gate:
         rpm: float | None = None,
         tpm: float | None = None,
         *,
+        is_code: bool = False,
         clock: Callable[[], float] = time.monotonic,
         luck: Callable[[], float] = random.random,
     ) -> None:
         self._rpm, self._tpm, self._clock, self._luck = rpm, tpm, clock, luck
         self._next_start = self._paused_until = clock()
-        self._pauses = self._failures = 0
+        self._pauses = self._failures = self._alike = 0
+        self._is_code = is_code
+        self.why = ""  # of the last failure, while nothing has succeeded since
         self._limited_since: float | None = None
         self._answered = False
         self._counted_from, self._let_through = clock(), 0  # since the last 429 that began a pause
@@ -53,6 +58,7 @@ class Gate:
 
     def succeeded(self) -> None:
         self._pauses = self._failures = 0
+        self.why = ""
         self._limited_since = None
         self._answered = True
 
@@ -62,7 +68,7 @@ class Gate:
         Where as many calls were let through a second as before, it is a limit: from then on they keep a distance, lest
         all that waited is sent at once, and more of it than the limit lets through.
         """
-        now = self._clock()
+        now, self.why = self._clock(), "429"
         self._let_through -= 1
         if now >= self._paused_until:
             before, self._rate = self._rate, self._let_through / max(1e-9, now - self._counted_from)
@@ -77,11 +83,18 @@ class Gate:
             self._pauses += 1
             self.pause_until(now + min(LONGEST_PAUSE_S, 2.0 ** (self._pauses - 1)) * (0.5 + self._luck() / 2))
 
-    def failed(self) -> None:
-        """A 5xx, a refused or broken connection, a timeout. Twenty in a row pause the judge."""
+    def failed(self, why: str) -> str:
+        """A 5xx, a refused or broken connection, a timeout; of own code an error, too. Twenty in a row pause the judge.
+
+        Returns why the judge should stop, of own code that has failed and failed alike and never answered; else "".
+        """
         self._failures += 1
+        self._alike = 1 + self._alike * (why == self.why)
+        self.why = why
         if self._failures % FAILURES_IN_A_ROW == 0:
-            self.pause_until(self._clock() + FAILURE_PAUSE_S)
+            self.pause_until(self._clock() + (OWN_PAUSE_S if self._is_code else FAILURE_PAUSE_S))
+        is_hopeless = self._is_code and not self._answered and self._alike >= HOPELESS
+        return f"its code failed {self._alike} times alike and never answered: {why}" if is_hopeless else ""
 
     def pause_until(self, at: float) -> None:
         self._paused_until = max(self._paused_until, at)

@@ -26,6 +26,7 @@ class JudgeProgress:
     max_cost: float | None
     seconds_left: float | None  # None until something is done
     stopped: str | None
+    why: str = ""  # nothing has succeeded since its last failure, in words; 429 is a provider's pause
 
 
 Snapshot = tuple[JudgeProgress, ...]
@@ -52,6 +53,7 @@ class JudgeSummary:
     seconds: float
     stopped: str | None
     submitted: int = 0
+    odd_costs: int = 0  # replies of own code with a cost that is no amount
 
     @property
     def complete(self) -> bool:
@@ -102,7 +104,7 @@ def seen_in_rows(
     return JudgeProgress(
         name=definition.name, planned=planned, done=done, failed=failed, in_flight=counts.get("leased", 0),
         calls_per_s=rate, labels={status: count for status, count in since.items() if count > 0},
-        paused_s=max(0.0, paused), spent=None if account.resolved.priced.price is None else judge.spent,
+        paused_s=max(0.0, paused), why="429", spent=None if account.resolved.priced.price is None else judge.spent,
         max_cost=definition.max_cost, seconds_left=(planned - done - failed) / rate if ended > 0 else None,
         stopped=judge.stopped,
     )  # fmt: skip
@@ -111,12 +113,13 @@ def seen_in_rows(
 def summarise(session: orm.Session, account: Account, *, seconds: float, stopped: str | None) -> JudgeSummary:
     """Everything the rows say about one judge."""
     counts = call_counts(session, account)
-    attempts, cost, priced, unbilled = session.execute(
+    attempts, cost, priced, unbilled, odd_costs = session.execute(
         select(
             func.count(judge_tables.JudgeAttempt.id),
             func.sum(judge_tables.JudgeAttempt.cost),
             func.count(judge_tables.JudgeAttempt.cost),
             func.count(judge_tables.JudgeAttempt.id).filter(judge_tables.JudgeAttempt.cost.is_(None)),
+            func.count(judge_tables.JudgeAttempt.error).filter(judge_tables.JudgeAttempt.outcome == "ok"),
         )
         .join(judge_tables.JudgeCall, judge_tables.JudgeCall.id == judge_tables.JudgeAttempt.call_id)
         .where(judge_tables.JudgeCall.judge_id == account.judge_id)
@@ -135,4 +138,5 @@ def summarise(session: orm.Session, account: Account, *, seconds: float, stopped
         seconds=seconds,
         stopped=stopped,
         submitted=counts.get("submitted", 0),
+        odd_costs=odd_costs,
     )

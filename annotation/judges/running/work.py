@@ -16,6 +16,7 @@ from annotation.errors import AnnotationError
 from annotation.figures.kept import with_pictures
 from annotation.judges.asking import client, material
 from annotation.judges.asking.steps import (
+    MAX_TRIES,
     Ask,
     Finish,
     Tried,
@@ -60,7 +61,7 @@ class JudgeWork:
         self._transport, self._limit, self._thread, self._journal = transport, limit, thread, journal
         self._definition, self._price = account.resolved.definition, account.resolved.priced.price
         self._asks = asked_of(self._definition, self._price)
-        self._gate = gate.Gate(self._definition.rpm, self._definition.tpm)
+        self._gate = gate.Gate(self._definition.rpm, self._definition.tpm, is_code=bool(self._definition.code))
         self._ahead = max(8, self._definition.concurrency // 4)  # claimed before a slot is free, to hide the claim
         self._ready: deque[queue.Work] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -96,8 +97,8 @@ class JudgeWork:
             raise self._error
 
     def stop(self, reason: str) -> None:
-        """Claim and send nothing more; what is in flight is finished."""
-        self.stopped = self.stopped or reason
+        """Claim and send nothing more; what is in flight is finished. A judge that has ended is stopped by nothing."""
+        self.stopped = self.stopped or (None if self.seconds else reason)
         self._changed.set()
 
     def cancel(self) -> None:
@@ -132,12 +133,13 @@ class JudgeWork:
     def progress(self) -> JudgeProgress:
         planned = sum(self._states.values())
         ended = self._states["done"] + self._states["failed"]
-        rate = self._ended / max(1e-9, time.monotonic() - self._started)
+        rate = self._ended / max(1e-9, self.seconds or time.monotonic() - self._started)
         return JudgeProgress(
             name=self._definition.name, planned=planned, done=self._states["done"], failed=self._states["failed"],
             in_flight=self._in_flight, calls_per_s=rate, labels=dict(self._labels), paused_s=self._gate.paused_s(),
             spent=None if self._price is None else self._spent, max_cost=self._definition.max_cost,
-            seconds_left=(planned - ended) / rate if self._ended else None, stopped=self.stopped or None,
+            seconds_left=(planned - ended) / rate if self._ended and not self.stopped else None,
+            stopped=self.stopped or None, why=self._gate.why,
         )  # fmt: skip
 
     def _start_ready(self) -> None:
@@ -380,8 +382,11 @@ class JudgeWork:
         elif reply.outcome in ("format_rejected", "fatal"):
             self.stop(why := reply.error or reply.outcome)
             return {"stopped": why}, None  # not what stopped this process, as a pause that is over by now
-        elif reply.outcome in ("server_error", "dropped", "timeout"):
-            self._gate.failed()
+        elif (reply.outcome in MAX_TRIES or (reply.outcome == "bad_request" and self._definition.code)) and (
+            why := self._gate.failed(reply.error or reply.outcome)
+        ):
+            self.stop(why)
+            return {"stopped": why}, None
         return {}, None
 
     async def _is_our_turn(self) -> bool:

@@ -188,11 +188,11 @@ def _print_standings(standings: Sequence[JudgeStanding]) -> None:
     ]  # fmt: skip
     printing.print_table(columns, rows, numbers=columns[1:])
     for standing in standings:
-        for line in _remarks(standing):
+        for line in remarks(standing):
             typer.echo(f"{standing.judge}: {line}")
 
 
-def _remarks(standing: JudgeStanding) -> list[str]:
+def remarks(standing: JudgeStanding) -> list[str]:
     said = [f"{standing.in_flight:,} calls in flight or next"] if standing.in_flight else []
     said += [remark(batch) for batch in standing.batches]
     if failures := [f"{standing.labels[status]:,} {status}" for status in STATUSES[1:] if standing.labels.get(status)]:
@@ -202,7 +202,9 @@ def _remarks(standing: JudgeStanding) -> list[str]:
     if standing.paused_s:
         said.append(f"paused for {standing.paused_s:.0f} s (429)")
     if standing.max_cost is not None:
-        said.append(f"may cost {standing.max_cost:g} USD")
+        cost = standing.money.cost or 0.0
+        over = f"; has cost {cost:g}, which is over it" if cost > standing.max_cost else ""
+        said.append(f"may cost {standing.max_cost:g} USD{over}")
     if standing.money.unknown_costs:
         said.append(f"{standing.money.unknown_costs} tries broke off; nobody knows whether they were billed")
     if standing.repeats:

@@ -242,6 +242,7 @@ def result(judge: JudgeSummary) -> str:
     stopped = f"; stopped: {judge.stopped}" if judge.stopped else ""
     waiting = f", {judge.submitted:,} in batches" if judge.submitted else ""
     unknown = f" and {judge.unknown_costs} attempts of unknown cost" if judge.unknown_costs else ""
+    unknown += f", {judge.odd_costs:,} said costs that are no amount in USD and are not noted" * bool(judge.odd_costs)
     is_useless = sum(judge.labels.values()) > 0 and not judge.labels.get("ok")
     why = "; no answer can be used: `calipers judge ledger` lists the calls, `calipers judge show` says why"
     return (
@@ -259,7 +260,12 @@ def line(judge: JudgeProgress) -> str:
     spent = "– USD" if judge.spent is None else f"{judge.spent:.4f} USD"
     cap = f" of {judge.max_cost:g}" if judge.max_cost is not None else ""
     left = "" if judge.seconds_left is None else f", {judge.seconds_left / 60:.0f} min left"
-    pause = f", paused {judge.paused_s:.0f} s (429)" if judge.paused_s > 0 else ""
+    why = f"{judge.why[:80]}…" if len(judge.why) > 80 else judge.why
+    pause = (
+        f", paused {judge.paused_s:.0f} s ({why})"
+        if judge.paused_s > 0
+        else f", last: {why}" * (why not in ("", "429"))
+    )
     return (
         f"{judge.name}: {judge.done + judge.failed}/{judge.planned} calls, {judge.calls_per_s:.1f}/s, {ok}, "
         f"{failures} not usable, {judge.in_flight} in flight, {spent}{cap}{left}{pause}"

@@ -14,6 +14,8 @@ from sqlalchemy import Engine, select, update
 from annotation.judges.asking import steps
 from annotation.judges.planning.plan import plan_judges
 from annotation.judges.queue.journal import journals_of
+from annotation.judges.replies.outcomes import Reply
+from annotation.judges.running import work
 from annotation.judges.running.progress import Snapshot
 from annotation.judges.running.run import run_judges
 from db.connect import transaction
@@ -29,6 +31,7 @@ from tests.annotation.judges.judged_study import (
     judges,
     judgments,
     make_study,
+    replied,
     run_stub,
 )
 
@@ -76,6 +79,28 @@ def test_a_reply_whose_reading_is_cancelled_is_stored_and_its_call_goes_on(
     summary = run_stub(engine, study, stub)
     assert (summary.judges[0].complete, summary.abandoned, len(stub.requests)) == (True, 0, 2)
     assert [attempt.outcome for attempt in attempts(engine)] == ["ok", "ok"]
+
+
+@pytest.mark.timeout(60)
+def test_a_judge_that_had_ended_was_not_interrupted(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    study, both = make_study(engine, 2), judges(STUB_JUDGE, STUB_JUDGE.replace("mini", "late"))
+    plan_judges(engine, study, both, describe=describe)
+    close, ended = work.JudgeWork.close, set[str]()
+
+    async def closed(self: work.JudgeWork) -> None:
+        await close(self)
+        ended.add(self.progress().name)
+
+    async def say(judge: Any, messages: Any, *_: Any) -> Reply:
+        while judge.name == "late" and "mini" not in ended:
+            await asyncio.sleep(0.01)
+        if judge.name == "late":
+            os.kill(os.getpid(), signal.SIGINT)
+        return replied(judgments(messages[1]["content"]))
+
+    monkeypatch.setattr(work.JudgeWork, "close", closed)
+    summary = run_judges(engine, study, both, transport=say)
+    assert {one.name: one.stopped for one in summary.judges} == {"mini": None, "late": "interrupted"}
 
 
 def test_a_re_ask_is_not_sent_once_the_judge_has_stopped(engine: Engine) -> None:

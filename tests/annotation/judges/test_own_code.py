@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -21,15 +22,20 @@ from sqlalchemy import Engine, select
 from annotation.errors import AnnotationError
 from annotation.facts.judge_facts import judge_facts
 from annotation.judges.asking import code_runner
+from annotation.judges.asking.checking import check_judges
 from annotation.judges.defining.judge_file import JudgeDefinition, read_judges
 from annotation.judges.planning.plan import plan_judges
-from annotation.judges.running.progress import JudgeSummary
+from annotation.judges.planning.previewing import preview
+from annotation.judges.reviewing.judge_standings import standings
+from annotation.judges.running.progress import JudgeProgress, JudgeSummary
 from annotation.judges.running.run import run_judges
 from annotation.protocol import parse_protocol
 from annotation.verdicts import load_verdicts, write_labels_csv
+from app.commands.judges.records import remarks
+from app.commands.judges.workers import line as line_of
 from db.connect import reading
 from db.judge_tables import JudgeAttempt, JudgeConfig
-from tests.annotation.judges.judged_study import CODES, SYSTEMS, labels, make_study, protocol_text, study_row
+from tests.annotation.judges.judged_study import SYSTEMS, labels, make_study, protocol_text, study_row
 
 SHIPPED = Path("docs/own_judges")
 ANSWERS = '{"answers": {one["id"]: "first" for one in item["criteria"]}}'
@@ -95,14 +101,16 @@ def test_a_provider_that_pretends_answers_a_judge_with_a_prompt_for_nothing(
 ) -> None:
     study = make_study(sqlite, 2)
     handler = runpy.run_path(str(SHIPPED / "pretend.py"))["Pretend"]
-    monkeypatch.setattr(sys, "argv", ["pretend.py", *CODES])
+    monkeypatch.setattr(sys, "argv", ["pretend.py"])
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         where = f'model = "openai/pretend"\napi_base = "http://127.0.0.1:{server.server_port}/v1"\nbatching = "all"'
         price = "price = {input = 0.15, output = 0.6}\nmax_cost = 1.0\nmax_output_tokens = 500"
-        summary = run(sqlite, study, defined(tmp_path, f"{where}\n{price}"))
+        definition = defined(tmp_path, f"{where}\n{price}")
+        (checked,) = check_judges([definition], parse_protocol(protocol_text()))
+        summary = run(sqlite, study, definition)
         server.shutdown()
-    assert (summary.done, summary.labels) == (4, {"ok": 12})
+    assert (checked.problem, summary.done, summary.labels) == ("", 4, {"ok": 12})
 
 
 @pytest.mark.slow
@@ -155,7 +163,8 @@ BAD = [
     ("return {'answers': {'c_one': 'first'}, 'more': 'x' * 10_000_000}", {"missing": 6}, "bad_request", "more than"),
     ("return 'first'", {"missing": 6}, "bad_request", "returned str, not a dict"),
     ("return {'answers': 'first'}", {"missing": 6}, "bad_request", "AttributeError"),
-    ("return {'cost': -1, 'judgments': 'no'}", {"invalid": 6}, "ok", None),
+    ("return {'cost': -1, 'judgments': 'no'}", {"invalid": 6}, "ok", "its cost, -1, is no amount"),
+    ("return {**" + ANSWERS + ", 'cost': float('nan')}", {"ok": 6}, "ok", "its cost, nan, is no amount"),
 ]  # fmt: skip
 
 
@@ -176,6 +185,7 @@ def test_bad_code_is_a_status_and_never_a_label(
     assert {one.outcome for one in tried} == {outcome}
     assert error is None or all(error in (one.error or "") for one in tried)
     assert summary.planned == summary.done + summary.failed == 2, "the run went on to its end"
+    assert (summary.odd_costs, "is no amount" in (error or "")) in ((0, False), (len(tried), True))
 
 
 # the same of programs and services: what is written instead of a reply, or done, and what becomes of it
@@ -273,6 +283,46 @@ def test_a_call_that_cost_more_than_its_price_allows_is_the_last(sqlite: Engine,
     summary = run(sqlite, study, defined(tmp_path, toml))
     assert (summary.done, summary.cost) == (1, pytest.approx(0.5)), "paid, so stored and labelled"
     assert "a call cost 0.5 USD, more than the 0.003 that its price allows" in (summary.stopped or "")
+    with reading(sqlite) as session:
+        (standing,) = standings(session, study_row(sqlite, study))
+    assert "may cost 1 USD" in remarks(standing)
+    assert "may cost 0.1 USD; has cost 0.5, which is over it" in remarks(replace(standing, max_cost=0.1))
+
+
+def test_code_that_only_fails_alike_is_stopped_with_the_reason_and_waits_for_no_provider(
+    sqlite: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotation.judges.running.work.back_off_s", lambda tries, luck: 0.0)
+    study, seen = make_study(sqlite, 12), list[JudgeProgress]()
+    (tmp_path / "mine.py").write_text("import sys\nsys.exit(3)\n")
+    definition = defined(tmp_path, f'command = "{sys.executable} mine.py"')
+    plan_judges(sqlite, study, [definition])
+    (summary,) = run_judges(sqlite, study, [definition], on_progress=seen.extend, tick_s=0.1).judges
+    assert summary.stopped == "its code failed 12 times alike and never answered: the process ended (3): no word"
+    assert 12 <= summary.attempts <= 16, "and what was in flight with it"
+    assert "last: the process ended (3)" in line_of(seen[-1])
+    (tmp_path / "mine.py").write_text(PROGRAM.replace("BODY", "say(won(c_one='first', c_two='first', d_one='first'))"))
+    (again,) = run_judges(sqlite, study, [definition]).judges
+    assert (again.stopped, again.done + again.failed) == (None, 24), "corrected, it goes on"
+
+
+def test_a_preview_of_code_is_the_item_as_it_is_sent_and_a_function_that_is_not_there_is_told(
+    sqlite: Engine, tmp_path: Path
+) -> None:
+    study = make_study(sqlite, 1)
+    (tmp_path / "mine.py").write_text(
+        f"def judge(item):\n    open('seen', 'w').write(__import__('json').dumps(item))\n    return {ANSWERS}\n"
+    )
+    definition = defined(tmp_path, 'python = "mine:judge"\nparams = {depth = 2}\nconcurrency = 1\norder = "random"')
+    with reading(sqlite) as session:
+        (told,) = preview(session, study_row(sqlite, study), definition).messages
+    run(sqlite, study, definition)
+    sent, shown = json.loads((tmp_path / "seen").read_text()), json.loads(told["content"])
+    assert sent["params"] == {"depth": 2, "seed": 1}
+    assert {**sent, "id": "…"} == {**shown, "texts": sent["texts"]}
+    assert sorted(sent["texts"].values()) == sorted(shown["texts"].values())
+    with pytest.raises(AnnotationError, match="there is no absent in mine"):
+        defined(tmp_path, 'python = "mine:absent"')
 
 
 def test_code_hears_nothing_of_the_server_and_ends_with_the_run(

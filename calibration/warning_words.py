@@ -93,6 +93,10 @@ SENTENCES: Mapping[str, Clause] = {
     "mixed_criteria": (
         "criteria of different kinds or scales are never pooled: {kinds}; every criterion is reported by itself"
     ),
+    "mixed_settings": (
+        "{rater} answered {before} of its {passes} passes over items with earlier settings alone, and they count "
+        "beside those of the settings that the methods section names; run it to the end, or enter it under a new name"
+    ),
     "named_sides": (
         "no item has more than two of the {words} words in label, whichever these are: they look like names of the "
         "two sides, and κ and α are wrong for them; give system_a and system_b, and write A, B or tie"

@@ -94,9 +94,7 @@ def _tried(report: CalibrationReport, facts: StudyFacts) -> tuple[str, str]:
     """A table of labels holds those that were kept; only a study knows of settings that were replaced."""
     listed_here = f"{counted(len(report.alt_tests or ()), 'candidate')} in the report"
     replaced = [
-        f"{judge.name} is the last of {judge.settings_tried}"
-        for judge in facts.judges
-        if (judge.settings_tried or 0) > 1
+        f"{judge.name} is one of {judge.settings_tried}" for judge in facts.judges if (judge.settings_tried or 0) > 1
     ]
     if replaced:
         return "no", f"{listed_here}; of settings, {listed(replaced)}"

@@ -94,7 +94,7 @@ def _settings_of(judge: JudgeFacts) -> Iterator[str]:
     refused = (name for name in judge.not_sent if name != "temperature")
     yield from (worded("{name}: not accepted by the model", name=name) for name in refused)
     if judge.settings_tried and judge.settings_tried > 1:
-        yield worded("the last of {settings} settings", settings=judge.settings_tried)
+        yield worded("one of {settings} settings tried", settings=judge.settings_tried)
 
 
 def _calls_of(judge: JudgeFacts) -> Iterator[str]:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 
 GIVE_UP_S = 15 * 60.0  # of 429s without a success
+FAILED = ("server_error", "dropped", "timeout")
 FAILURES_IN_A_ROW, FAILURE_PAUSE_S = 20, 60.0
 OWN_PAUSE_S = 2.0  # of somebody's own code, which no pause spares
 HOPELESS = 12  # failures alike, and nothing else, after which own code is not asked on: three rounds of four processes
@@ -83,11 +84,14 @@ class Gate:
             self._pauses += 1
             self.pause_until(now + min(LONGEST_PAUSE_S, 2.0 ** (self._pauses - 1)) * (0.5 + self._luck() / 2))
 
-    def failed(self, why: str) -> str:
+    def failed(self, outcome: str, why: str) -> str:
         """A 5xx, a refused or broken connection, a timeout; of own code an error, too. Twenty in a row pause the judge.
 
         Returns why the judge should stop, of own code that has failed and failed alike and never answered; else "".
+        Any other outcome is of its call alone.
         """
+        if outcome not in FAILED and not (self._is_code and outcome == "bad_request"):
+            return ""
         self._failures += 1
         self._alike = 1 + self._alike * (why == self.why)
         self.why = why

@@ -16,7 +16,6 @@ from annotation.errors import AnnotationError
 from annotation.figures.kept import with_pictures
 from annotation.judges.asking import client, material
 from annotation.judges.asking.steps import (
-    MAX_TRIES,
     Ask,
     Finish,
     Tried,
@@ -382,9 +381,7 @@ class JudgeWork:
         elif reply.outcome in ("format_rejected", "fatal"):
             self.stop(why := reply.error or reply.outcome)
             return {"stopped": why}, None  # not what stopped this process, as a pause that is over by now
-        elif (reply.outcome in MAX_TRIES or (reply.outcome == "bad_request" and self._definition.code)) and (
-            why := self._gate.failed(reply.error or reply.outcome)
-        ):
+        elif why := self._gate.failed(reply.outcome, reply.error or reply.outcome):
             self.stop(why)
             return {"stopped": why}, None
         return {}, None

@@ -90,8 +90,8 @@ def preview(
         typer.echo(f"──── {message['role']}\n{message['content']}\n")
     shown = f"; people's labels of {', '.join(made.examples)} are its examples" if made.examples else ""
     typer.echo(
-        f"──── {made.judge} ({made.model}), {made.item}: about {made.characters // 4:,} tokens, {made.calls} calls in "
-        f"each order and repeat, prompt {made.template_sha256[:12]}{shown}",
+        f"──── {made.judge} ({made.model}), {made.item}: about {made.characters // 4:,} tokens, "
+        f"{counted(made.calls, 'call')} in each order and repeat, prompt {made.template_sha256[:12]}{shown}",
         err=True,
     )
 

@@ -127,9 +127,9 @@ def test_fifteen_minutes_of_429s_are_enough() -> None:
 def test_twenty_failures_in_a_row_pause_the_judge_for_a_minute() -> None:
     failing, _ = gate()
     for _ in range(19):
-        assert failing.failed("HTTP 500") == "", "a provider comes back"
+        assert failing.failed("server_error", "HTTP 500") == "", "a provider comes back"
     assert failing.paused_s() == 0
-    failing.failed("HTTP 500")
+    failing.failed("server_error", "HTTP 500")
     assert failing.paused_s() == 60
 
 

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Engine, func, select
 
 from annotation.errors import AnnotationError
-from annotation.facts.judge_facts import judge_facts
+from annotation.facts.judge_facts import answered_before, judge_facts
 from annotation.facts.study_facts import study_facts
 from annotation.items.shown import item_code
 from annotation.judges.asking.material import rebuilt_prompt
@@ -134,8 +134,12 @@ def test_a_prompt_that_is_put_back_counts_again_and_asks_nothing(engine: Engine,
             runs = [(run.name, run.calls[0]) for run in runs_of(session, row)]
             assert runs == [("mini@1", 1), ("mini@2", 5)][: len(said)], "runs keep their names"
             assert standings(session, row)[0].done == 4
-    (third,) = plan_judges(engine, study, [own(tmp_path, OWN, SYSTEM)], describe=describe)
-    assert third.warnings == ()
+            assert answered_before(session, row) == {}
+    definition = own(tmp_path, OWN.replace("Compare.", "Be kind."), SYSTEM)
+    plan_judges(engine, study, [definition], describe=describe)
+    run_judges(engine, study, [definition], transport=Stub(first_wins), limit=1)
+    with reading(engine) as session:
+        assert answered_before(session, study_row(engine, study)) == {"mini": (3, 4)}, "and a warning says so"
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_candidates_are_all_listed_only_where_no_settings_were_replaced() -> Non
     once = tuple(replace(one, settings_tried=1, imported=False) for one in toy_facts().judges)
     assert said(None)[0] == "not known", "a table holds what was kept, not what was tried"
     assert said(replace(toy_facts(), judges=once))[0] == "yes"
-    assert said(toy_facts()) == ("no", "3 candidates in the report; of settings, small is the last of 3")
+    assert said(toy_facts()) == ("no", "3 candidates in the report; of settings, small is one of 3")
 
 
 def test_an_epsilon_of_the_software_is_not_known_to_be_fixed_beforehand() -> None:

@@ -259,7 +259,7 @@ def find_shape(found: Found) -> None:
             "or --map rater_id=ONE+OTHER where each rater has a column"
         )
     elif "rater_id" in found.columns:
-        _spread_criteria(found, _without_people(found, candidates))
+        _spread_criteria(found, _of_the_raters(found, candidates))
     else:
         _spread_raters(found, candidates)
 
@@ -275,8 +275,10 @@ def _spread_beside_label(found: Found, candidates: Sequence[str]) -> None:
         _spread_raters(found, [label, *alike])
 
 
-def _without_people(found: Found, candidates: list[str]) -> list[str]:
-    """The columns without those called as people, where all raters of the rows are judges: none of them said that."""
+def _of_the_raters(found: Found, candidates: list[str]) -> list[str]:
+    """The columns that the raters of the rows may have answered in: none of people where all raters are judges, and
+    none of a judge by its head beside columns of no judge.
+    """
     (who,) = found.columns["rater_id"][:1]
     of_judges = all(kind_of(rater, found.asked) == "judge" for rater in _words(found.table[who]))
     people = [name for name in candidates if of_judges and person_of(name, found.asked.people)]
@@ -285,7 +287,11 @@ def _without_people(found: Found, candidates: list[str]) -> list[str]:
             f"no column holds the answers of those in {who!r}: {', '.join(people)} are people's by their heads. "
             f"--map label=COLUMN says where the judges' answers are, --map ignore={people[0]} that it is nobody's"
         )
-    return [name for name in candidates if name not in people] or candidates
+    judges = [name for name in candidates if "." in name and kind_of_name(name.partition(".")[2]) == "judge"]
+    judges = judges if len(judges) < len(candidates) else []
+    if judges:
+        found.told.append(f"not read, being judges' by their heads and not of those in {who!r}: {', '.join(judges)}")
+    return [name for name in candidates if name not in {*people, *judges}] or candidates
 
 
 def _spread_criteria(found: Found, named: Sequence[str]) -> None:

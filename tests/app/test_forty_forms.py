@@ -563,6 +563,12 @@ def test_what_may_not_be_read_as_an_answer_is_not(tmp_path: Path) -> None:
         {"item": n, "mara": n % 5, "ken": n % 4, "new": n % 3, "n_raters": 3, "year": 2024 + n % 2} for n in range(9)
     ]
     assert {*made(counted, people=["mara", "ken"]).labels["rater_id"]} == {"mara", "ken", "new"}
+    beside = [{"id": n, "notes": [{"rater": who, "clarity": n % 5, "depth": n % 4} for who in ("mara", "ken")],
+               "judges": {"gpt-4o": {"clarity": n % 3, "depth": n % 5}}} for n in range(9)]  # fmt: skip
+    listed = options_of(**said | {"people": ["mara,ken"], "read": ["records=notes"]})
+    labels, how = labels_of(written(tmp_path / "a.jsonl", lines(beside)), listed)
+    assert {*labels["criterion"]} == {"notes.clarity", "notes.depth"}, "and no judge's answers, which are told"
+    assert "not read, being judges' by their heads" in str(how)
     again = [{"item": n % 9, "rater": who, "label": "AB"[n % 2], "time_stamp": n + place, "status": ("parse error", "ok")[n > 3]}
              for n in range(18) for place, who in enumerate(("mara", "gpt-4o"))]  # fmt: skip
     told = made(again, people=["mara"])

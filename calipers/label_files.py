@@ -23,8 +23,8 @@ SHORT = frozenset(
     - {"rationale"}
 )
 USED = frozenset({*verdicts.KNOWN_COLUMNS, *verdicts.EXTRA, verdicts.DERIVED, "pass_no"})
-# names of which a list of answers in JSON has one
-TELLING = frozenset({"label", *roles.NAMES["label"], "value", "answer"})
+# names of which a list of answers in JSON has one, most telling first
+TELLING = tuple(dict.fromkeys(("label", *roles.NAMES["label"], "value", "answer")))
 
 
 def read_labels(path: Path, used_only: bool = False, asked: Form = AS_FOUND) -> pd.DataFrame:

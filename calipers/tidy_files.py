@@ -9,8 +9,8 @@ import pandas as pd
 
 from annotation.answer_layouts import ANSWER_LAYOUTS, answer_layout_lines, told_by_file, told_by_names
 from annotation.errors import AnnotationError, ImportingError
+from annotation.files.containers import Said
 from annotation.files.decoding import some_of
-from annotation.files.nested import Said
 from annotation.files.tables import AS_FOUND, FILE_SUFFIXES, Form, Table, Wants, form_asked, read_table
 from annotation.tool_answers.entries import Reading, parse_fields
 from annotation.tool_answers.tables import numbered_people, table_of
@@ -20,7 +20,7 @@ from calibration.table.verdicts import KNOWN_COLUMNS, REQUIRED
 from calibration.tidying import applying, beside, proposing, readings
 from calibration.tidying.found import EVERYBODY, NOBODY, kind_of
 from calibration.tidying.mapping import READ_AS, Asked, LabelMap
-from calibration.tidying.raters import called, person_of
+from calibration.tidying.raters import called, kind_of_name, person_of
 from calipers.label_files import SHORT, TELLING, read_labels
 from calipers.mapping_files import Recipe, read_recipe
 
@@ -164,12 +164,12 @@ def _as_called_in(frame: pd.DataFrame, asked: Asked) -> Asked:
 def _said(asked: Asked, followed: Recipe | None) -> Said:
     """What the options say of the columns of nested records."""
     named = [name for names in asked.columns.values() for name in names]
-    answers = list(asked.columns.get("label", ())) if {"rater_id"} & {*asked.columns, *asked.constants} else []
-    answers += [one for part in ("rater_id", "criterion") for one in asked.columns.get(part, ())[1:]]
+    held = list(asked.columns.get("label", ())) if {"rater_id"} & {*asked.columns, *asked.constants} else []
+    held += [one for part in ("rater_id", "criterion") for one in asked.columns.get(part, ())[1:]]
     if followed:
         spread = [name for one in followed.mapping.spread for name in one.columns]
-        named, answers = [*named, *spread, *followed.beside], [*answers, *spread]
-    return Said(named, answers, lambda name: person_of(name, asked.people), asked.ignored)
+        named, held = [*named, *spread, *followed.beside], [*held, *spread]
+    return Said(named, held, asked.ignored, asked.people, person_of, beside.is_criterion, beside.is_spent, kind_of_name)
 
 
 def together(names: Sequence[str], made: Sequence[TidyFile]) -> TidyFile:
@@ -391,10 +391,10 @@ def _kinds(frame: pd.DataFrame, asked: Asked) -> list[str]:
     blank = frame["rater_kind"] == ""
     kinds = {name: kind_of(name, asked) for name in frame.loc[blank, "rater_id"].unique()}
     frame.loc[blank, "rater_kind"] = frame.loc[blank, "rater_id"].map(kinds)
-    unknown = [name for name, kind in kinds.items() if not kind]
-    if not unknown:
+    if all(kinds.values()):
         return []
+    named = some_of([name for name, kind in kinds.items() if kind != "judge"], 8)
     return [
-        f"nothing says whether these raters are people or judges: {some_of(unknown, 8)}; name the people, and the "
+        f"nothing says whether these raters are people or judges: {named}; name the people, and the "
         f"others are judges: --people NAME,NAME (or {EVERYBODY}, or {NOBODY})"
     ]

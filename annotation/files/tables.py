@@ -19,7 +19,7 @@ from typing import Any
 import pandas as pd
 
 from annotation.errors import AnnotationError, ImportingError
-from annotation.files import arrow_tables, decoding, delimited, nested
+from annotation.files import arrow_tables, containers, decoding, delimited, nested
 from annotation.files.rows import read_parquet
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
@@ -74,7 +74,7 @@ class Wants:
     keep: Callable[[Iterable[Any]], list[str]] = lambda names: [str(name) for name in names]
     coded: Collection[str] = ()
     telling: Collection[str] = ()
-    said: nested.Said = nested.UNSAID
+    said: containers.Said = nested.UNSAID
 
 
 def form_asked(given: Collection[str]) -> Form:

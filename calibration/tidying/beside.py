@@ -2,12 +2,13 @@
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import pandas as pd
 
 from calibration.table.roles import NAMES, in_english
+from calibration.tidying import measures
 from calibration.tidying import raters as names_of
 from calibration.tidying.found import EVERYBODY, NOBODY, kind_of
 from calibration.tidying.mapping import Asked, LabelMap
@@ -16,6 +17,7 @@ from calibration.tidying.value_sets import recognise
 ITEMS = ("item_id", "cluster_id", "system_a", "system_b", "criterion", "category", "len_a", "len_b")
 NO_RATER = {one for part, names in NAMES.items() if part != "label" for one in (part.replace("_", ""), *names)}
 SIZES = frozenset(("turbo", "mini", "nano", "flash", "lite", "pro", "max", "instruct", "chat"))  # end a model's name
+YES_OR_NO = frozenset(("true", "false", "yes", "no"))
 LONGEST = 40  # characters of an answer, which is shorter than a text
 SHOWN = 4  # words of a column that are named
 
@@ -165,6 +167,19 @@ def _systems(table: pd.DataFrame, mapping: LabelMap) -> set[str]:
     """The names of both systems, which are answers too where each row has them; none where a row has one or none."""
     pairs = [mapping.columns.get(part, ("",))[0] for part in ("system_a", "system_b")]
     return {*table[pairs].to_numpy().ravel()} - {""} if "" not in pairs else set()
+
+
+def is_criterion(name: str, words: Collection[str]) -> bool:
+    """Whether a key with these words in what a rater said names what was asked, and no other part of a label."""
+    if in_english(name) in NO_RATER or measures.measure_of(f"one {name}")[1] or measures.MONEY.search(name):
+        return False
+    is_sure = recognise(words, "", False).answers.read_as in ("verdicts", "sides", "scores")
+    return bool(words) and (is_sure or {word.casefold() for word in words} <= YES_OR_NO)
+
+
+def is_spent(name: str) -> bool:
+    """Whether a key names a price or a time, which an answer to several criteria was given for once."""
+    return measures.measure_of(f"one {name}")[1] in ("cost_usd", "seconds")
 
 
 def _may_answer(given: set[str], words: set[str], name: str, is_model: bool) -> bool:

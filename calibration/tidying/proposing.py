@@ -204,8 +204,8 @@ def _find_kinds(found: Found, raters: Sequence[str]) -> None:
     if source in PERSONS and not found.asked.people:
         found.kinds = {name: kind or "human" for name, kind in found.kinds.items()}
         found.told.append(f"who stands in {found.columns['rater_id'][0]!r} is a person")
-    unknown = [name for name, kind in found.kinds.items() if not kind]
-    if unknown:
+    unknown = [name for name, kind in found.kinds.items() if kind != "judge"]  # whoever is not named will be a judge
+    if not all(found.kinds.values()):
         shown = ", ".join(unknown[:8]) + (f" and {len(unknown) - 8} more" if len(unknown) > 8 else "")
         found.problems.append(
             f"nothing says whether these raters are people or judges: {shown}; name the people, and the others are "

@@ -202,12 +202,17 @@ def agreement_by_cluster(study: Study, judge: Answers) -> tuple[closed_forms.Arr
     return agree, n
 
 
-def _asked_alike(study: Study, judge: Answers) -> bool:
-    """Whether people were asked anything of the kind the judge was: of two joined studies one rates, one prefers."""
-    frame = study.frame
-    own, people = frame["rater_id"] == judge.rater, frame["rater_kind"] == "human"
-    kinds = [{study.kinds[name] for name in frame.loc[rows, "criterion"].unique()} for rows in (own, people)]
-    return not kinds[0] or bool(kinds[0] & kinds[1])
+def _comparable(study: Study, judge: Answers) -> Flags:
+    """Which units people could share with the judge, shape (units,): asked of the criterion, or alike of the item.
+
+    Of joined studies one rates and one prefers, or each rates on criteria of its own: neither is a loss of the join.
+    """
+    item = np.zeros(study.units, np.intp)
+    item[study.frame["unit"]] = study.frame["item_id"].cat.codes
+    criterion = study.unit_criterion
+    kind = np.unique([study.kinds[name] for name in study.criteria], return_inverse=True)[1][criterion]
+    both = item * len(study.criteria) + kind
+    return np.asarray(np.isin(criterion, criterion[judge.asked]) | np.isin(both, both[judge.asked]))
 
 
 def lost_answers(study: Study, judge: Answers, settings: CalibrationSettings) -> Iterator[ReportWarning]:
@@ -218,17 +223,18 @@ def lost_answers(study: Study, judge: Answers, settings: CalibrationSettings) ->
         causes = [f"{count} {status}" for status, count in failed.items()]
         facts = {"failed": int(failed.sum()), "rows": len(rows), "causes": causes}
         yield ReportWarning("missing_answers", facts, judge.rater)
-    total = sum(len(annotator.asked) for annotator in study.annotators)
+    could = _comparable(study, judge)
+    total = sum(int(could[annotator.asked].sum()) for annotator in study.annotators)
     if not total:
         return
-    if not _asked_alike(study, judge):
-        return
-    asked = study.among(judge.asked)
-    unasked = sum(int((~asked[annotator.asked]).sum()) for annotator in study.annotators)
+    lost = could & ~study.among(judge.asked)
+    unasked = sum(int(lost[annotator.asked].sum()) for annotator in study.annotators)
     if unasked > 0.05 * total and not both:
         facts = {"lost": unasked, "rows": total, "percent": 100 * unasked / total}
-        yield ReportWarning("join_loss", facts | _first_lost(study, judge), judge.rater)
-    people_dropped = sum(len(np.setdiff1d(annotator.asked, annotator.unit)) for annotator in study.annotators)
+        yield ReportWarning("join_loss", facts | _first_lost(study, lost), judge.rater)
+    people_dropped = sum(
+        int(could[np.setdiff1d(annotator.asked, annotator.unit)].sum()) for annotator in study.annotators
+    )
     unusable = study.among(judge.unreadable) | study.among(judge.not_applicable)
     judge_dropped = sum(int(unusable[annotator.unit].sum()) for annotator in study.annotators)
     answered = study.among(judge.unit)
@@ -243,9 +249,9 @@ def lost_answers(study: Study, judge: Answers, settings: CalibrationSettings) ->
         yield ReportWarning("labels_dropped", facts | dropped, judge.rater)
 
 
-def _first_lost(study: Study, judge: Answers) -> dict[str, str]:
-    lost = np.setdiff1d(np.concatenate([annotator.asked for annotator in study.annotators]), judge.asked)
-    row = study.frame[study.frame["unit"] == lost[0]].iloc[0]
+def _first_lost(study: Study, lost: Flags) -> dict[str, str]:
+    asked = np.unique(np.concatenate([annotator.asked for annotator in study.annotators]))
+    row = study.frame[study.frame["unit"] == asked[lost[asked]][0]].iloc[0]
     return {"first_item": str(row["item_id"]), "first_criterion": str(row["criterion"])}
 
 

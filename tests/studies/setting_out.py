@@ -108,8 +108,8 @@ def wlc(folder: Path, base: str) -> dict[str, Decide]:
     put(folder / "wlc_files/wiki_data/ga_sample.csv", f"title,category,links\n{rows}")
     own_trees.wiki_tree(folder / "published", list(test_wlc.CRITERIA))
     odd(folder / "published/test_data", "openai/md_data/*.md", "Zürich_(canton).md")
-    put(folder / "writing.toml", test_wlc.WRITING.format(base=base))
-    put(folder / "checking.toml", test_wlc.CHECKING.format(base=base))
+    for file in (test_wlc.WRITING, test_wlc.CHECKING):
+        put(folder / file, test_wlc.judges_of_the_page(file, base))
     facts, citations = test_wlc.checker(test_wlc.FACTS), test_wlc.checker(test_wlc.CITED)
     return {"wlc": not_always, "facts": facts, "citations": citations, "overall": either}
 

@@ -218,6 +218,7 @@ def kappa_among_people(verdicts: pd.DataFrame) -> float:
 
 def test_table_3_comes_out_with_intervals_that_hold_what_was_planted(done: Desk) -> None:
     tables = Tables("preference", "quality", "points", "citations")
+    assert "join_loss" not in {one.code for one in tables.report.warnings}, "nobody was asked what others were"
     printed = tables.preset("deepresearchgym")
     rows = {(row["score"], row["judge"]): row for row in json.loads(as_json(printed))["rows"]}
     missed = 0

@@ -36,7 +36,9 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 def reproduced(desk: Desk, study: str, *words: str, folder: str = "clone") -> dict[str, dict[str, Any]]:
     """The rows of the table by what they are about."""
-    desk("reproduce", study, folder, "--out", "out", *words)
+    told = desk("reproduce", study, folder, "--out", "out", *words)
+    written = {path.name for path in (desk.folder / "out").iterdir() if path.is_dir()}
+    assert {*told.strip().rsplit(" a folder each of ", 1)[1].split(", ")} == (written or {"none"})
     rows = json.loads((desk.folder / "out" / "reproduced.json").read_text())["rows"]
     found = {f"{row['place']}: {row['what']}": row for row in rows}
     assert len(found) == len(rows)

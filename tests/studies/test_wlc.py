@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from exports.sheets.systems import systems_table
 from tests.annotation.judges.conftest import Fake
 from tests.annotation.layout_trees import put
 from tests.studies.desk import Decide, Desk, Task, a_desk
-from tests.studies.page import same_on_the_page
+from tests.studies.page import PAGES, same_on_the_page
 from tests.studies.tables import Tables, commands, holds, on_a_page, rows_of
 
 pytestmark = pytest.mark.slow
@@ -27,25 +28,18 @@ SUPPORTED = {"atlas": 0.8, "borealis": 0.5}  # share of its statements that the 
 TOPICS = tuple(f"Lake_{number}" for number in range(1, 13))
 PEOPLE = ("Ana", "Bo", "Chen", "Dora", "Emil")
 PERSON, CAREFUL, QUICK, READER = 0.9, 0.85, 0.65, 0.9  # how often each says what is true
-WRITING = """
-[[judge]]
-name = "careful"
-model = "openai/fake-acc-0.85"
-api_base = "{base}"
-price = {{input = 1.25, output = 10.0}}
+WRITING, CHECKING = "writing.toml", "checking.toml"  # the page's files of judges; which model of the fake plays whom
+PLAYED = {"gemini-2.5-pro": "fake-acc-0.85", "qwen3": "fake-acc-0.65", "gemini-2.5-flash": "fake-label"}
 
-[[judge]]
-name = "local"
-model = "openai/fake-acc-0.65"
-api_base = "{base}"
-"""
-CHECKING = """
-[[judge]]
-name = "reader"
-model = "openai/fake-label"
-api_base = "{base}"
-price = {{input = 0.30, output = 2.5}}
-"""
+
+def judges_of_the_page(file: str, base: str) -> str:
+    """The file of judges as docs/studies/wlc.md gives it, each model played by one of the fake server's."""
+    block = re.search(rf"```toml\n# {file}\n(.*?)```", (PAGES / "wlc.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert block is not None, f"wlc.md names {file} and does not give it"
+    own = re.sub(r"api_base = .*\n", "", block[1])
+    return re.sub(
+        r'model = "[^/]+/([^"]+)"', lambda model: f'model = "openai/{PLAYED[model[1]]}"\napi_base = "{base}"', own
+    )
 
 
 def truth() -> dict[tuple[str, str, str], bool]:
@@ -155,8 +149,8 @@ def done(tmp_path_factory: pytest.TempPathFactory, fake_process: Fake) -> Iterat
     fake_process.reset(latency_ms=0)
     with a_desk(tmp_path_factory.mktemp("wlc")) as desk:
         write_tree(desk.folder / "wlc_files")
-        put(desk.folder / "writing.toml", WRITING.format(base=fake_process.base))
-        put(desk.folder / "checking.toml", CHECKING.format(base=fake_process.base))
+        for file in (WRITING, CHECKING):
+            put(desk.folder / file, judges_of_the_page(file, fake_process.base))
         answers = {"wlc": writer, "facts": checker(FACTS), "citations": checker(CITED)}
         for words in commands("wlc.md"):
             if words[0] == "calibrate":

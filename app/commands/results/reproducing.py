@@ -57,7 +57,8 @@ def reproduce(
         printing.echo_json(json_of(table))
         return
     print_one(table)
-    typer.echo(f"Written to {out}: reproduced.md, .tex, .csv, .json and a report each in {', '.join(parts) or 'none'}")
+    written = ", ".join(name for name in parts if (out / name).is_dir())  # a part that nobody answered has no folder
+    typer.echo(f"Written to {out}: reproduced.md, .tex, .csv, .json and a folder each of {written or 'none'}")
 
 
 @contextmanager

@@ -283,13 +283,25 @@ def test_more_than_five_percent_without_a_row_are_a_loss_of_the_join_and_less_th
     assert codes(cautions.lost_answers(study, study.judges[0], PLAIN)) == expected
 
 
-def test_scores_that_are_joined_with_preferences_lose_no_row_of_people() -> None:
-    rows = [(f"i{n:03}", "c", "ann", "human", "AB"[n % 2]) for n in range(40)]
-    rows += [(f"i{n:03}", "clarity", "j", "judge", str(n % 10)) for n in range(40)]
+def test_studies_that_are_joined_lose_no_row_of_people_and_a_judges_own_loss_is_told_of_what_it_was_asked() -> None:
+    """People prefer, and say how many points a report covers; `scores` rates reports, `points` counts points."""
+    rows = [(f"i{n:03}", "overall", "ann", "human", "AB"[n % 2]) for n in range(40)]
+    rows += [(f"quality: {n}", "clarity", "scores", "judge", str(n % 10)) for n in range(40)]
+    rows += [(f"points: {n}", "KPR", "ann", "human", f"0.{n % 9}") for n in range(20)]
+    rows += [(f"points: {n}", "KPR", "points", "judge", f"0.{n % 8}") for n in range(2, 40)]
+    rows += [(f"i{n:03}", "clearness", "same items", "judge", str(n % 10)) for n in range(40)]
+    rows += [(f"i{n:03}", "Overall", "misspelt", "judge", "A") for n in range(40)]
     frame = pd.DataFrame(rows, columns=["item_id", "criterion", "rater_id", "rater_kind", "label"])
     study = study_of(frame.assign(cluster_id=frame["item_id"]), PLAIN)
-    assert study.kinds == {"c": "pairwise", "clarity": "rating"}
-    assert codes(cautions.lost_answers(study, study.judges[0], PLAIN)) == []
+    told = {
+        judge.rater: [(one.code, one.facts.get("lost"), one.facts["rows"]) for one in warnings]
+        for judge in study.judges
+        if (warnings := [*cautions.lost_answers(study, judge, PLAIN)])
+    }
+    assert told == {
+        "points": [("join_loss", 2, 20), ("labels_dropped", None, 20)],
+        "misspelt": [("join_loss", 40, 40), ("labels_dropped", None, 40)],
+    }
 
 
 @pytest.mark.parametrize(("within", "warned"), [(0.1, False), (0.15, True), (0.05, False), (0.25, True)])

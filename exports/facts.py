@@ -106,6 +106,7 @@ class StudyFacts:
     pay_total: float | None = None
     # labels
     labels: Mapping[str, int] = field(default_factory=dict)  # people's current ones by status
+    labels_simulated: int | None = None  # of these
     judge_labels: Mapping[str, int] = field(default_factory=dict)
     purposes: Mapping[str, int] = field(default_factory=dict)
     imported_labels: int | None = None

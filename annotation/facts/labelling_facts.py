@@ -24,27 +24,31 @@ def label_counts(session: orm.Session, study: Study) -> dict[str, Any]:
             Rater.kind, Assignment.purpose, Assignment.source, CURRENT_LABELS.c.status, func.count(),
             func.sum(case((CURRENT_LABELS.c.after_reveal == literal(True), 1), else_=0)), func.sum(unproved),
             func.min(Assignment.submitted_at), func.max(Assignment.submitted_at),
+            func.sum(case((Enrollment.is_simulated, 1), else_=0)),
         )
         .select_from(CURRENT_LABELS)
         .join(Assignment, Assignment.id == CURRENT_LABELS.c.assignment_id)
         .join(Rater, Rater.id == Assignment.rater_id)
+        .outerjoin(Enrollment, (Enrollment.rater_id == Rater.id) & (Enrollment.study_id == study.id))
         .where(Assignment.study_id == study.id, Assignment.status.in_(HANDED_IN))
         .group_by(Rater.kind, Assignment.purpose, Assignment.source, CURRENT_LABELS.c.status)
     ).all()  # fmt: skip
     labels: Counter[str] = Counter()
     judged: Counter[str] = Counter()
     purposes: Counter[str] = Counter()
-    imported = revealed = not_proved = 0
+    imported = revealed = not_proved = simulated = 0
     dates: list[datetime] = []
-    for kind, purpose, source, status, count, after, unknown, first, last in rows:
+    for kind, purpose, source, status, count, after, unknown, first, last, made_up in rows:
         (labels if kind == "human" else judged)[status] += count
         revealed, not_proved = revealed + after, not_proved + unknown
         imported += count * (source == "import" and kind == "human")
         if kind == "human":
             purposes[purpose] += count
+            simulated += made_up
             dates += [at for at in (first, last) if at is not None and source != "import"]  # else the day of import
     return {
         "labels": dict(sorted(labels.items())),
+        "labels_simulated": simulated,
         "judge_labels": dict(sorted(judged.items())),
         "purposes": dict(sorted(purposes.items())),
         "labels_after_reveal": revealed,

@@ -293,7 +293,15 @@ def with_points(frame: pd.DataFrame, where: str, asked: str) -> tuple[pd.DataFra
             "which: --read decimal=, or --read decimal=.",
         )
     sign = asked or sure.pop()
-    return frame.assign(**{name: _rewritten(frame[name], sign) for name in numbers}), sign
+    grouped = [str(name) for name in frame if sign == "," and str(name) not in numbers and _is_grouped(frame[name])]
+    return frame.assign(**{name: _rewritten(frame[name], sign) for name in (*numbers, *grouped)}), sign
+
+
+def _is_grouped(column: pd.Series[str]) -> bool:
+    """Whether all cells are whole numbers, some with points between thousands."""
+    texts = _distinct(column) if column.iloc[:50].str.fullmatch(rf"{GROUPED.pattern}|{WHOLE.pattern}|\s*").all() else []
+    grouped = [text for text in texts if GROUPED.fullmatch(text) and not text.strip().startswith("0")]
+    return bool(grouped) and all(WHOLE.fullmatch(text) or text in grouped for text in texts)
 
 
 def _has_comma(column: pd.Series[str]) -> bool:
@@ -344,7 +352,9 @@ def read_workbook(path: Path, asked: str) -> tuple[pd.DataFrame, str, tuple[str,
         return frames[first], first, made[first][1]
     if len({tuple(frame) for frame in frames.values()}) > 1 or SHEET in frames[first]:
         raise AnnotationError(
-            "bad_file", f"{path}: {len(frames)} sheets hold tables ({', '.join(frames)}); say which: --read sheet=NAME"
+            "bad_file",
+            f"{path}: {len(frames)} sheets hold tables ({', '.join(frames)}); say which: --read sheet=NAME; where each "
+            "has answers, `calipers tidy` one after the other with --out into one folder, and give the folder",
         )
     whole = pd.concat([frame.assign(**{SHEET: name}) for name, frame in frames.items()], ignore_index=True)
     told = f"{len(frames)} sheets with one head are one table; their names are in the column {SHEET!r}"

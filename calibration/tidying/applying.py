@@ -18,6 +18,8 @@ TURNED = {"A": "B", "B": "A", "AB": "BA", "BA": "AB"}
 EXAMPLES = 3
 IGNORED = "ignore"  # what --map-label calls an answer that was not asked for
 BESIDE = "__"  # opens a column of what stands beside each answer
+ROW = "__row"  # of a table with a column for each criterion: the number of an answer's row
+SPENT = {"cost_usd", "seconds"}
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
             told.append(f"rows that say neither who answered nor what are left out: {int(silent.sum()):,}")
             long = long[~silent].reset_index(drop=True)
     out = _named(long, mapping)
+    shared = sorted(SPENT & {*mapping.columns}) if ROW in long else []
+    told += [f"{', '.join(shared)} of a row shared among the criteria that it answers"] * bool(shared)
     _read_answers(out, mapping, problems)
     out = _one_order(out, long, mapping, told)
     out["item_id"] = _joined(out, long, mapping)
@@ -77,24 +81,33 @@ def _of_judges(empty: pd.DataFrame, mapping: LabelMap) -> str:
 
 
 def _is_of_judge(long: pd.DataFrame, mapping: LabelMap) -> pd.Series[bool]:
-    """Which rows are a judge's, where heads say who answers."""
-    return long["rater_id"].map(mapping.kinds).eq("judge") if "rater_id" in long else pd.Series(False, index=long.index)
+    """Which rows are a judge's, by the column that says so, else by who answered in the head or in the row."""
+    by_head = any(one.rater_id for one in mapping.spread)
+    (kind,), (who,) = (mapping.columns.get(part, ("",))[:1] for part in ("rater_kind", "rater_id"))
+    if kind and not by_head:
+        return long[kind].map(lambda word: mapping.kind_words.get(word, word)).eq("judge")
+    name = "rater_id" if by_head else who
+    return long[name].map(mapping.kinds).eq("judge") if name in long else pd.Series(False, index=long.index)
 
 
 def _was_asked(long: pd.DataFrame, mapping: LabelMap, blank: pd.Series[bool], rows: int) -> pd.Series[bool]:
-    """Where a rater was asked whatever its cell holds: something was paid or some time went by, or it is a judge that
-    answered at least half of what people did. `rows`: of the wide table, which `long` holds once for each rater.
+    """Where a rater was asked whatever its cell holds: something was paid or some time went by, it is a judge that
+    answered another criterion in its row, or one with a column of its own that answered at least half of what people
+    did. `rows`: of the wide table, which `long` holds once for each rater.
     """
     was_asked = pd.Series(False, index=long.index)
     for name in (f"{BESIDE}cost_usd", f"{BESIDE}seconds"):
         was_asked |= pd.to_numeric(long.get(name, was_asked), errors="coerce").gt(0)
+    is_judge = _is_of_judge(long, mapping)
+    if ROW in long:
+        return was_asked | (is_judge & (~blank).groupby(long[ROW]).transform("any"))
     if "rater_id" not in long:
         return was_asked
     question = pd.Series(np.arange(len(long)) % max(1, rows), index=long.index).astype("str") + long.get(
         "criterion", ""
     )
     of_people = question.isin(set(question[long["rater_id"].map(mapping.kinds).eq("human") & ~blank]))
-    due = of_people & _is_of_judge(long, mapping)
+    due = of_people & is_judge
     answered = (~blank[due]).groupby(long.loc[due, "rater_id"]).mean()
     return was_asked | (due & long["rater_id"].map(answered).ge(0.5))
 
@@ -104,6 +117,8 @@ def unfolded(table: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
     if not mapping.spread:
         return table.assign(label=_either(table, mapping.columns.get("label", ())))
     rest = table.drop(columns=[one.column for one in mapping.spread])
+    if not any(one.rater_id for one in mapping.spread):
+        rest = rest.assign(**{ROW: range(len(rest))})
     parts = []
     for one in mapping.spread:
         named = {"rater_id": one.rater_id, "criterion": one.criterion}
@@ -123,6 +138,10 @@ def _named(long: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
     for part, columns in mapping.columns.items():
         if part not in ("label", "item_id") and part not in out:
             out[part] = (_either if part in verdicts.NUMBERS else _together)(long, columns)
+    if ROW in long:
+        for part in SPENT & {*mapping.columns}:  # once for all criteria of a row
+            own = pd.to_numeric(out[part], errors="coerce") / long.groupby(ROW)[ROW].transform("size")
+            out[part] = out[part].where(own.isna(), own.map(repr))
     for part in {part for one in mapping.spread for part in one.measures}:
         out[part] = long[f"{BESIDE}{part}"]
     for part, text in mapping.constants.items():

@@ -109,7 +109,7 @@ def test_of_two_lists_the_one_that_is_left_out_is_told_and_can_be_asked_for(tmp_
     wants = Wants(telling={"label"})
     found = read_table(path, wants=wants)
     assert found.told == (
-        "a row for each of 'judges'", "the list 'people' is left out: --read records=people makes a row for each of it",
+        "a row for each of 'judges'", "the list 'people' is left out: --read records=judges+people makes a row for each of it",
     )  # fmt: skip
     asked = read_table(path, Form(records="people"), wants)
     assert list(asked.frame["people.who"]) == ["ana"]
@@ -240,6 +240,16 @@ def test_a_comma_in_a_number_is_read_where_one_reading_is_left(
             read_table(path)
     else:
         assert read_table(path).frame["b"].astype("str").tolist() == read
+
+
+def test_where_commas_are_decimal_points_stand_between_thousands_in_every_column(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("score;ms;version\n1,5;1.544;1.10\n2,5;900;2.100\n")
+    assert read_table(path).frame.to_dict("list") == {
+        "score": ["1.5", "2.5"],
+        "ms": ["1544", "900"],
+        "version": ["1.10", "2.100"],
+    }
 
 
 @pytest.mark.parametrize(

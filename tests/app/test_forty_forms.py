@@ -568,6 +568,14 @@ def test_what_may_not_be_read_as_an_answer_is_not(tmp_path: Path) -> None:
     labels, how = labels_of(written(tmp_path / "a.jsonl", lines(beside)), listed)
     assert {*labels["criterion"]} == {"clarity", "depth"}
     assert "not read, though they may be answers: judges.gpt-4o.clarity, judges.gpt-4o.depth" in str(how)
+    several = [{"item": n, "annotator": who, "clarity": n % 5, "depth": n % 4 if n or who == "anna" else "", "cost_usd": cost}
+               for n in range(9) for who, cost in (("anna", ""), ("ken", ""), ("gpt-4o", 0.5))]  # fmt: skip
+    assert "people or judges: anna, ken;" in str(made(several).problems), "all whom no name calls a judge"
+    shared = made(several, people=["anna", "ken"])
+    of_judge = shared.labels[shared.labels["rater_id"] == "gpt-4o"]
+    assert (len(of_judge), of_judge["cost_usd"].astype("float").sum()) == (18, 4.5), "once for both criteria"
+    assert of_judge["label"].eq("").sum() == 1, "asked, for it answered the other one"
+    assert "cost_usd of a row shared among the criteria" in str(shared.told)
     again = [{"item": n % 9, "rater": who, "label": "AB"[n % 2], "time_stamp": n + place, "status": ("parse error", "ok")[n > 3]}
              for n in range(18) for place, who in enumerate(("mara", "gpt-4o"))]  # fmt: skip
     told = made(again, people=["mara"])

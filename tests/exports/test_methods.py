@@ -87,6 +87,10 @@ def test_a_simulated_study_says_so_in_its_first_sentence() -> None:
     assert methods_paragraph(people_report(), people_facts()).markdown.startswith(
         "**Material.** All annotators and judges of this study are simulated;"
     )
+    some = replace(people_facts(), labels={"ok": 300}, labels_simulated=299)
+    assert methods_paragraph(people_report(), some).markdown.startswith(
+        "**Material.** 299 of the 300 labels by annotators of this study are simulated, and so are the judges"
+    )
 
 
 def test_a_bare_table_leaves_more_open_than_a_study() -> None:

@@ -48,18 +48,11 @@ class Form {
     });
     const step = (name, text, by) =>
       make("button", { type: "button", class: "tool", "aria-label": text, title: text, onclick: () => page.step(by) }, icon(name));
-    this.listToggle = make(
-      "button",
-      {
-        type: "button",
-        class: "tool list-toggle",
-        "aria-label": tell("form.all_criteria"),
-        title: tell("form.all_criteria"),
-        "aria-expanded": "false",
-        onclick: () => this.showList(this.listToggle.ariaExpanded !== "true"),
-      },
-      icon("list"),
-    );
+    const toggle = (name, text, flip) =>
+      make("button", { type: "button", class: `tool ${name}-toggle`, "aria-label": text, title: text, onclick: flip }, icon(name));
+    this.listToggle = toggle("list", tell("form.all_criteria"), () => this.showList(this.listToggle.ariaExpanded !== "true"));
+    this.listToggle.ariaExpanded = "false";
+    this.foldToggle = toggle("down", tell("form.question_and_rationale"), () => this.fold(this.foldToggle.ariaExpanded === "true"));
     this.ask = make(
       "section",
       { class: "ask", "aria-label": tell("form.open_criterion") },
@@ -70,6 +63,7 @@ class Form {
         this.where.said,
         page.undo.button,
         this.listToggle,
+        this.foldToggle,
         step("back", tell("form.previous"), -1),
         step("on", tell("form.next"), 1),
       ),
@@ -97,14 +91,9 @@ class Form {
       this.quotes.root,
       this.rule.next,
     );
-    root.append(
-      this.ask,
-      this.others.root,
-      this.why,
-      this.listRoot,
-      this.notice.root,
-      make("footer", { class: "foot" }, this.rescue, this.ways, make("div", { class: "foot-row" }, this.left, this.submit)),
-    );
+    const foot = make("footer", { class: "foot" }, this.rescue, this.ways, make("div", { class: "foot-row" }, this.left, this.submit));
+    new ResizeObserver(() => root.style.setProperty("--foot", `${foot.offsetHeight}px`)).observe(foot); // a notice sticks above it
+    root.append(this.ask, this.others.root, this.why, this.listRoot, this.notice.root, foot);
   }
 
   show(item) {
@@ -164,6 +153,7 @@ class Form {
   }
 
   activate(id) {
+    if (this.id !== id) this.fold(false); // what is asked next is seen
     this.id = id;
     this.root.scrollTop = 0;
     const criteria = this.item.criteria;
@@ -294,6 +284,12 @@ class Form {
     this.root.classList.toggle("list-open", open);
   }
 
+  /** Leave the reports more room: of the form, its answers stay. */
+  fold(away) {
+    this.foldToggle.ariaExpanded = String(!away);
+    this.root.classList.toggle("folded", away);
+  }
+
   hasFocus() {
     return this.root.contains(this.root.getRootNode().activeElement);
   }
@@ -306,6 +302,7 @@ class Form {
   focusRationale() {
     const box = this.textareas.get(this.id);
     if (this.why.hidden || !box) return;
+    this.fold(false);
     box.focus({ preventScroll: true });
     box.setSelectionRange(box.value.length, box.value.length);
     this.root.scrollTop = this.why.offsetTop; // where it is not on screen

@@ -96,7 +96,7 @@ class AnswerHistory {
       make(
         "th",
         { scope: "row" },
-        make("time", { datetime: after.time }, localTime(after.time)),
+        make("time", { datetime: after.time, dir: "ltr" }, localTime(after.time)),
         ...notes.filter(Boolean).map((text) => make("span", {}, text)),
       ),
       make("td", {}, ...(before ? this.state(before) : [make("span", { class: "soft" }, tell("history.nothing"))])),

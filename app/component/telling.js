@@ -24,10 +24,10 @@ function tell(key, values = {}) {
   return form.replace(/\{(\w+)\}/g, (_, name) => apart(values[name]));
 }
 
-/** What runs against the page's direction, set apart, or it would draw the numbers beside it over to its other side. */
+/** What runs against the page's direction, as a date does from the right, set apart: else it turns over or draws the numbers beside it. */
 function apart(value) {
   const text = String(value);
-  const against = TEXTS[language].dir === "rtl" ? /[\p{L}]/u.test(text) && !FROM_THE_RIGHT.test(text) : FROM_THE_RIGHT.test(text);
+  const against = TEXTS[language].dir === "rtl" ? /\p{L}|\D\d/u.test(text) && !FROM_THE_RIGHT.test(text) : FROM_THE_RIGHT.test(text);
   return against ? `\u2068${text}\u2069` : text;
 }
 

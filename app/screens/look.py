@@ -17,9 +17,11 @@ from plain.wording import ENGLISH, nearest, set_language, spoken, worded
 
 FOLDER = Path(__file__).parent
 CSS = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("look.css", "widgets.css"))
-UPLOAD = """[data-testid="stFileUploaderDropzone"] button p { font-size: 0; }
+STREAMLITS = """[data-testid="stFileUploaderDropzone"] button p, [data-testid="stSkipToContent"] { font-size: 0; }
 [data-testid="stFileUploaderDropzone"] button p::after { content: "%s"; font-size: 14px; }
-[data-testid="stFileUploaderDropzoneInstructions"] { display: none; }"""  # whose words are Streamlit's, in English
+[data-testid="stFileUploaderDropzoneInstructions"] > * { display: none; }
+[data-testid="stFileUploaderDropzoneInstructions"]::after { content: "%s"; font-size: 14px; }
+[data-testid="stSkipToContent"]::after { content: "%s"; font-size: 14px; }"""  # its own words are English
 
 
 def style(theme: str = "system") -> None:
@@ -27,8 +29,9 @@ def style(theme: str = "system") -> None:
 
     `theme`: light, dark, or system, which is what the browser prefers.
     """
-    upload = UPLOAD % worded("Choose what to upload") if spoken() != ENGLISH else ""
-    st.html(f"<style>{as_css(theme)}{SCRIPTS}{CSS}{upload}</style>")
+    most = worded("at most {mb} MB a file", mb=st.get_option("server.maxUploadSize"))
+    told = STREAMLITS % (worded("Choose what to upload"), most, worded("Skip to the page's content"))
+    st.html(f"<style>{as_css(theme)}{SCRIPTS}{CSS}{told if spoken() != ENGLISH else ''}</style>")
 
 
 def attributes(words: Texts) -> str:

@@ -202,6 +202,10 @@ def test_a_date_is_set_apart_in_text_from_the_right() -> None:
     assert "\u2068" not in texts_for("zh").tell("screens.consent.given", day="2026-11-27")
 
 
+def test_a_share_in_arabic_keeps_its_sign_to_its_right() -> None:
+    assert all("\u2066{needed}%\u2069" in form for form in texts.forms(catalogues()["ar"]["training.score"]))
+
+
 def test_chinese_uses_full_width_marks_and_one_word_for_you() -> None:
     for key, text in catalogues()["zh"].items():
         for form in forms(text):

@@ -26,7 +26,7 @@ from annotation.people.principals import local_admin
 from db.connect import open_database, reading, transaction
 from db.migrations import upgrade
 from db.tables import Criterion, Event, Label, Study
-from tests.browser.driving import PATIENCE, VIEWPORT, new_tab, parked, put_away, ready
+from tests.browser.driving import FREE, PATIENCE, VIEWPORT, new_tab, parked, put_away, ready
 from tests.conftest import chromium
 from tests.other_languages import FROM_RIGHT, PSEUDO, write_pseudo
 from tests.small_study import PROTOCOL, make_study, write_reports
@@ -179,8 +179,13 @@ def warm(browser: Browser, request: pytest.FixtureRequest) -> BrowserContext:
 
 @pytest.fixture
 def context(warm: BrowserContext, server: Server) -> Iterator[BrowserContext]:
-    """The run's context as a browser that nobody signed in with: no cookie, nothing kept, no page open."""
-    parked(warm, server.address)
+    """The run's context as a browser that nobody signed in with: no cookie, nothing kept, no page open.
+
+    A page that a module keeps would be closed with this test's, and the tests after it wait for what never comes.
+    """
+    stays = parked(warm, server.address)
+    kept = [page.url for page in warm.pages if page is not stays and not page.url.endswith(FREE)]
+    assert not kept, f"a fixture of this module keeps a page open: take `warm`, or put that page away: {kept}"
     yield warm
     put_away(warm, server.address)
 

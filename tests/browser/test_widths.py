@@ -28,9 +28,9 @@ FIVE = PROBES.replace("Is the claim supported?", LONG).replace(
     "labels = [", 'labels = [{id = "most", text = "For the most part"}, {id = "against", text = "It is contradicted"},'
 )
 # parts of the open question that are cut off, covered or not in the window, by their middle and two corners
-HIDDEN = """root => {
-    const parts = root.querySelectorAll('.question.open :is(h2, p), .choices [role=radio], .confidence [role=radio], .submit');
-    return [...parts].filter((one) => one.checkVisibility()).filter((one) => {
+ANSWERS = ".choices [role=radio], .submit"
+HIDDEN = """(root, parts) => {
+    return [...root.querySelectorAll(parts)].filter((one) => one.checkVisibility()).filter((one) => {
         const { left, right, top, bottom } = one.getBoundingClientRect();
         const places = [[left + 3, top + 3], [right - 3, bottom - 3], [(left + right) / 2, (top + bottom) / 2]];
         return !places.every((place) => one.contains(root.getRootNode().elementFromPoint(...place)));
@@ -87,9 +87,26 @@ def test_a_question_of_280_characters_is_on_screen_with_every_answer_at_every_si
             page.set_viewport_size({"width": width, "height": height})
             layout = "right" if width >= 1280 else "dock" if width >= 900 else "single"
             expect(page.locator(".calipers")).to_have_attribute("data-layout", layout)
-            if found := page.locator(".calipers").evaluate(HIDDEN):
+            if found := page.locator(".calipers").evaluate(
+                HIDDEN, f".question.open :is(h2, p), .confidence [role=radio], {ANSWERS}"
+            ):
                 hidden[is_begun, width, height] = found
     assert hidden == {}
+    page.set_viewport_size({"width": 960, "height": 540})  # the question scrolls, its answers stay
+    expect(page.locator(".calipers")).to_have_attribute("data-layout", "dock")
+    assert page.locator(".calipers").evaluate(HIDDEN, ANSWERS) == []
+    a_reader_on_a_phone_folds_the_question_away(page)
+
+
+def a_reader_on_a_phone_folds_the_question_away(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 700})
+    fold, pane = page.get_by_role("button", name="Question and rationale"), page.locator(".side.active .pane")
+    fold.click()
+    expect(fold).to_have_attribute("aria-expanded", "false")
+    assert pane.evaluate("pane => pane.clientHeight") >= 0.4 * 700
+    assert page.locator(".calipers").evaluate(HIDDEN, ANSWERS) == []
+    fold.click()
+    expect(page.locator(".question.open p")).to_be_visible()
 
 
 def reader(context: BrowserContext, server: Any, root: Path, length: int) -> Page:

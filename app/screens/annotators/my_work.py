@@ -220,7 +220,7 @@ def _row(item: OwnItem, words: Texts) -> tuple[str, ...]:
         f'<span class="w-state-{item.state.split()[0]}">{tell(STATES[item.state])}</span>',
         f"{item.answered}/{item.criteria}",
         duration(item.active_s, words),
-        submitted,
+        f"<bdi>{submitted}</bdi>",
         f'<a href="/?open={item.aid}" target="_self" aria-label="{name}">{tell(verb)}</a>',
     )
 

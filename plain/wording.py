@@ -69,7 +69,8 @@ class Refusal(Exception):
     """
 
     def __init__(self, code: str, sentence: str, /, **fields: object) -> None:
-        super().__init__(Sentence(sentence, **fields))
+        self.kept = Sentence(sentence, **fields)
+        super().__init__(self.kept)
         self.code = code
         self.sentence = sentence
         self.fields = fields
@@ -77,7 +78,7 @@ class Refusal(Exception):
     @property
     def text(self) -> str:
         """What, which one, what to do, in the language that is set."""
-        return Sentence(self.sentence, **self.fields).text
+        return self.kept.text
 
 
 def set_language(language: str) -> None:

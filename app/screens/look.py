@@ -17,7 +17,8 @@ from plain.wording import ENGLISH, nearest, set_language, spoken, worded
 
 FOLDER = Path(__file__).parent
 CSS = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("look.css", "widgets.css"))
-STREAMLITS = """[data-testid="stFileUploaderDropzone"] button p, [data-testid="stSkipToContent"] { font-size: 0; }
+STREAMLITS = """[data-testid="stFileUploaderDropzone"] button p,
+[data-testid="stSkipToContent"] { font-size: 0 !important; }
 [data-testid="stFileUploaderDropzone"] button p::after { content: "%s"; font-size: 14px; }
 [data-testid="stFileUploaderDropzoneInstructions"] > * { display: none; }
 [data-testid="stFileUploaderDropzoneInstructions"]::after { content: "%s"; font-size: 14px; }

@@ -10,6 +10,7 @@ from annotation.errors import AnnotationError
 from annotation.files.decoding import read_toml
 from annotation.judges.defining.judge_file import PROMPTS, JudgeDefinition, parse_judges
 from annotation.protocol import Protocol
+from plain.wording import Sentence
 
 SOURCE = "judges"
 KEYS = (
@@ -58,7 +59,7 @@ def without_address(judges: Iterable[JudgeDefinition], bases: Collection[str]) -
     """Name -> why a worker asks it not: its `api_base` is none of those that the worker's owner lets them ask."""
     barred = ((judge.name, judge.api_base) for judge in judges if judge.api_base not in (None, *bases))
     told = "judge {name!r}: this worker was not given its address; whoever runs it allows that with --api-base={base}"
-    return {name: told.format(name=name, base=base) for name, base in barred}
+    return {name: Sentence(told, name=name, base=base) for name, base in barred}
 
 
 def key_root(provider: str) -> str:

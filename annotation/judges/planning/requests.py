@@ -16,6 +16,7 @@ from annotation.people.principals import Principal, study_for
 from annotation.studies import audit, protocol_of
 from db import connect, tables, types
 from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment, JudgeConfig, JudgeRequest
+from plain.wording import Sentence
 
 DESCRIBED = "judges_described"  # the audit line that holds the judges of the app as TOML
 NOT_RUN = "judge_not_run"  # the one that says why a request could not be carried out
@@ -151,7 +152,10 @@ def end_request(engine: Engine, request: Requested, why: Mapping[str, str] | Non
         if row.started_at != request.started_at or row.done_at is not None:
             return
         for judge, reason in (why or {}).items():
-            audit(session, row.study_id, None, NOT_RUN, request=row.id, judge=judge, why=reason)
+            told = reason if isinstance(reason, Sentence) else Sentence(reason)
+            fields = {name: one if isinstance(one, int | float) else str(one) for name, one in told.fields.items()}
+            kept = {"why": reason, "sentence": told.sentence, "fields": fields}  # to be told in any language
+            audit(session, row.study_id, None, NOT_RUN, request=row.id, judge=judge, **kept)
         paused = _paused(session, row.study_id)
         left = [name for name in row.judges or paused if name in paused]
         if left:
@@ -160,7 +164,7 @@ def end_request(engine: Engine, request: Requested, why: Mapping[str, str] | Non
             row.done_at = types.now()
 
 
-def not_run(session: orm.Session, study: tables.Study) -> dict[str, str]:
+def not_run(session: orm.Session, study: tables.Study) -> dict[str, Sentence]:
     """Judge -> why the last request for it could not be carried out; only those whose last one could not.
 
     A request that names none is for each of them.
@@ -170,7 +174,7 @@ def not_run(session: orm.Session, study: tables.Study) -> dict[str, str]:
     mine = tables.Event.study_id == study.id, tables.Event.kind == "audit", tables.Event.what == NOT_RUN
     kept = session.scalars(select(tables.Event.data).where(*mine).order_by(tables.Event.id))
     return {
-        data["judge"]: data["why"]
+        data["judge"]: Sentence(data.get("sentence", data["why"]), **data.get("fields", {}))
         for data in kept
         if not any(
             number > data["request"] and data["judge"] in (names or [data["judge"]]) for number, names in requests

@@ -231,7 +231,7 @@ def _carry_out_requests(
             _work(engine, study_id, able, limit, as_json, again)
         except AnnotationError as error:  # of these judges: the worker stays up for others
             typer.echo(error.text if request is None else f"request {request}: {error.text}", err=True)
-            return {definition.name: error.text for definition in chosen} | refused
+            return {definition.name: error.kept for definition in chosen} | refused
         except typer.Exit as ended:
             if ended.exit_code == 130:
                 raise

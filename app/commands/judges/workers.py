@@ -315,10 +315,10 @@ def without_keys(definitions: Sequence[JudgeDefinition]) -> dict[str, str]:
     """Name -> which variable holds no key here, of the judges that need one."""
     from annotation.judges.asking.client import refuse_without_key
 
-    refused = {}
+    refused: dict[str, str] = {}
     for definition in definitions:
         try:
             refuse_without_key(definition)
         except AnnotationError as error:
-            refused[definition.name] = error.text
+            refused[definition.name] = error.kept
     return refused

@@ -25,7 +25,7 @@ CSS = """
 [data-testid="stHeader"] { display: none; }
 [data-testid="stMainBlockContainer"] { padding: 40px 0 64px; max-width: none; }
 .w-head { position: fixed; inset: 0 0 auto; z-index: 1; display: flex; align-items: center; gap: 16px; height: 40px;
-  padding-inline: 16px 104px; background: var(--c-surface); border-bottom: 1px solid var(--c-line);
+  padding-inline: 16px 124px; background: var(--c-surface); border-bottom: 1px solid var(--c-line);
   white-space: nowrap; }
 .c-page .w-head h1 { margin: 0; font-size: 14px; }
 .w-study { flex: 1; min-width: 0; overflow: hidden; text-overflow: ellipsis; color: var(--c-ink-soft);

@@ -127,7 +127,7 @@ def ask(principal: Principal) -> None:
     if not judges:
         return
     told = "{judge} was asked for and not run: {why}. Mended there, it can be asked for again."
-    lines = (worded(told, judge=escape(one), why=escape(said.rstrip("."))) for one, said in sorted(why.items()))
+    lines = (worded(told, judge=escape(one), why=escape(said.text.rstrip(".。"))) for one, said in sorted(why.items()))
     lost = "".join(f'<p class="c-red">{line}</p>' for line in lines)
     st.html(f'<div class="c-page"><h2>{worded("Ask for a run")}</h2>{lost}</div>')
     chosen, button = st.columns([2, 5], vertical_alignment="bottom")

@@ -20,6 +20,7 @@ from annotation.people.principals import Principal, local_admin
 from db.connect import reading, transaction
 from db.judge_tables import JudgeRequest
 from db.tables import Study
+from plain.wording import Sentence, speaking, worded
 from tests.annotation.judges.judged_study import (
     STUB_JUDGE,
     Stub,
@@ -96,10 +97,13 @@ def test_judges_of_one_request_go_on_while_another_of_it_is_paused(
         taken = next_request(engine, study, ["mini", "haiku"])
         assert taken is not None
         assert (taken.judges, taken.held) == ((name,), ())
-        end_request(engine, taken, {name: "it has no key"} if name == "mini" else {})
+        end_request(engine, taken, {name: Sentence("at most {end}", end=3)} if name == "mini" else {})
     assert next_request(engine, study, ["mini", "haiku"]) is None
     with reading(engine) as session:
-        assert asked_for.not_run(session, session.get_one(Study, study)) == {"mini": "it has no key"}
+        told = asked_for.not_run(session, session.get_one(Study, study))
+    assert told == {"mini": "at most 3"}, "kept in English"
+    with speaking("zh_CN"):
+        assert told["mini"].text == worded("at most {end}", end=3) != "at most 3"
     for names, why in ((["mini"], "a setting is refused"), ([], "it has no key still"), ([], "")):
         again = ask(engine, study, *names)
         with reading(engine) as session:

@@ -17,6 +17,7 @@ BAD_STATUS = {*verdicts.STATUSES} - {"ok"}
 TURNED = {"A": "B", "B": "A", "AB": "BA", "BA": "AB"}
 EXAMPLES = 3
 IGNORED = "ignore"  # what --map-label calls an answer that was not asked for
+UNSAID = ("none", "null", "nan", "<na>", "-", "--", ".")  # no answer as an answer; as a status perhaps no fault
 BESIDE = "__"  # opens a column of what stands beside each answer
 ROW = "__row"  # of a table with a column for each criterion: the number of an answer's row
 SPENT = {"cost_usd", "seconds"}
@@ -151,7 +152,8 @@ def _named(long: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
     elif "rater_kind" not in out:
         out["rater_kind"] = out["rater_id"].map(mapping.kinds).fillna("")
     if "status" in out:
-        out["status"] = out["status"].map(lambda word: STATUS.get(plain(word), word))
+        failed = {word: said for word, said in STATUS.items() if word not in UNSAID}
+        out["status"] = out["status"].map(lambda word: failed.get(plain(word), word))
     if "presentation" in out:
         out["presentation"] = out["presentation"].map(lambda word: roles.ORDERS.get(word.strip().lower(), word))
     return out

@@ -19,7 +19,8 @@ NO_KEY = (
 )  # fmt: skip
 ORDER = "__order"  # in which order a row names its pair
 WHEN = re.compile(
-    r"(?:time|date|datum|created|updated|_at|时间|日期|fecha|zeit)(?:_?stamp)?$", re.I
+    r"(?:^|[\W_]|date)(?:time|date|created|updated|at|fecha)$|(?:time_?stamp|datum|zeit|时间|日期)$|(?-i:[a-z](?:Time|Date|At)$)",
+    re.I,
 )  # tells answers apart
 CLUSTERS = {"cluster", "topic", "question", "prompt", "task", "query", "document", "article", "instruction"}
 

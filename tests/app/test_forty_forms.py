@@ -581,6 +581,8 @@ def test_what_may_not_be_read_as_an_answer_is_not(tmp_path: Path) -> None:
     told = made(again, people=["mara"])
     assert told.recipe.mapping.columns["item_id"] == ("item",), "when an answer was given names no item"
     assert told.labels["status"].value_counts().to_dict() == {"ok": 28, "invalid": 8}
+    unsaid = made([row | {"status": "none"} for row in again], people=["mara"])
+    assert {*unsaid.labels["status"]} == {"none"}, "no fault or no answer: left as it is, which is refused by its row"
     explained = [
         {"item": n, "human_1": "AB"[n % 2], "gpt-4o.pick": "A", "gpt-4o.reason": "x is better"} for n in range(9)
     ]

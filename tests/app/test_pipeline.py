@@ -136,6 +136,9 @@ def test_the_command_writes_junit_and_adds_to_the_summary(tmp_path: Path) -> Non
     told = summary.read_text(encoding="utf-8")
     assert told.startswith("# Before\n### mini is the cheapest adequate judge")
     assert "| USD per 1,000 items |" in told
+    priced(GOOD).query("rater_kind == 'human'").to_csv(tmp_path / "labels.csv", index=False)
+    none = CliRunner().invoke(app, [*words, "--gate", "--junit", str(tmp_path / "new" / "gate.xml")])
+    assert (none.exit_code, (tmp_path / "new" / "gate.xml").exists()) == (1, False), "no decision leaves no earlier one"
     refused = CliRunner().invoke(app, [*words, "--junit", "x.xml"])
     assert refused.exit_code == 2
     assert "--gate" in refused.output

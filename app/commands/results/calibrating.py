@@ -151,6 +151,8 @@ def calibrate(
         raise typer.BadParameter(f"{which} among the files; name their folder with --out")
     if junit and not gate:
         raise typer.BadParameter("--junit tells a decision; add --gate")
+    if junit is not None:
+        junit.unlink(missing_ok=True)  # an earlier run's decision is not told as this one's where it comes to none
     from app.commands.results.terminal import points_of, print_report
     from app.results import reporting, sources
     from app.results.looks import LooksGiven

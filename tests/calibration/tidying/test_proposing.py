@@ -11,7 +11,7 @@ from calibration.table.checking import check_verdicts
 from calibration.table.other_languages import HEADS, language_of
 from calibration.table.roles import NAMES, roles_of
 from calibration.tidying.applying import tidy
-from calibration.tidying.keys import smallest_key
+from calibration.tidying.keys import WHEN, smallest_key
 from calibration.tidying.mapping import Asked
 from calibration.tidying.proposing import propose
 
@@ -40,6 +40,21 @@ def test_the_key_is_the_smallest_set_of_columns_without_repeats() -> None:
     made = tidy(frame(VOTES), found.mapping)
     assert len(check_verdicts(made.labels)) == 6
     assert made.labels["item_id"].nunique() == 4
+
+
+def test_when_an_answer_was_given_is_known_by_its_head() -> None:
+    heads = (
+        "time",
+        "created_at",
+        "createdAt",
+        "timestamp",
+        "Datum",
+        "Startzeit",
+        "datetime",
+        "answer_candidate",
+        "chat",
+    )
+    assert [bool(WHEN.search(head)) for head in heads] == [True] * 7 + [False] * 2
 
 
 def test_a_pair_named_in_both_orders_is_one_item_with_its_answers_turned() -> None:

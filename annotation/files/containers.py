@@ -304,7 +304,7 @@ def _listed(record: Mapping[str, Any], found: Mapping[str, Container], said: Sai
     """The record, each container as a list of records with who answered and what."""
     out: dict[str, Any] = {}
     for name, value in record.items():
-        if (one := found.get(f"{before}{name}")) and value not in BLANK:
+        if (one := found.get(f"{before}{name}")) and value and (isinstance(value, Mapping) or is_records(value)):
             out[name] = [row for who, held in _members(value, one.who) for row in _rows(who, held, one.answers, said)]
         elif isinstance(value, Mapping):
             out[name] = _listed(value, found, said, f"{before}{name}.")

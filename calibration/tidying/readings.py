@@ -87,6 +87,8 @@ def _odd(words: Iterable[str], is_paired: bool) -> str:
         odd = [word for word in usable if word not in known]
     else:
         return ""
+    if not odd:
+        return ""
     shown = ", ".join(map(repr, odd[:5]))
     meant = "A|B|tie" if is_paired or len(rest) == len(usable) else "NUMBER"
     said = quote(f"{odd[0]}={meant}")

@@ -184,6 +184,13 @@ def test_a_stranger_form_is_read(tmp_path: Path, name: str) -> None:
     assert ("no criterion of the others: humans: age, judges: tone" in str(read.told)) == is_left
 
 
+def test_a_container_that_is_a_word_in_one_record_is_left_as_it_is_there(tmp_path: Path) -> None:
+    records = named(READ["a judge's own object of criteria"])
+    assert len(made(tmp_path, [*records, {**records[0], "id": "q9", "notes": "none", "gpt-4o": "error"}]).before) > 0
+    silent = [{"id": n, "model_a": "atlas", "model_b": "borel", "rater": "anna", "verdict": ""} for n in ITEMS]
+    assert len(made(tmp_path, silent).before) == len(ITEMS), "and a file without any answer ends in words"
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_may_be_read_in_two_ways_is_refused_with_the_words_that_mend_it(tmp_path: Path, name: str) -> None:
     form, sentence = REFUSED[name]

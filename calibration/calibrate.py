@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from calibration import remarks, results
-from calibration.agreement import agreeing, ceiling, detection, drawn_topics
+from calibration.agreement import agreeing, ceiling, detection, drawn_topics, score_preferences
 from calibration.arithmetic.columns import tally
 from calibration.biases.bias_audit import bias_audit
 from calibration.biases.rationale_overlap import rationale_overlap
@@ -161,9 +161,16 @@ def calibrate(
     rows = {judge.rater: card.habits(judge.rater, audit, estimates) for judge in study.judges}
     kept = {judge: tuple(looking.sequence_row(row, settings, wide) for row in each) for judge, each in rows.items()}
     comparable = scale and study.judges and study.annotators
-    choice = stepped(choose.choice_of(study, groups[0], scale, settings, kept) if scale and comparable else None)
+    choice = choose.choice_of(study, groups[0], scale, settings, kept) if scale and comparable else None
+    by_scores = None if scale or not study.annotators else score_preferences.judged_by_scores(study, settings)
+    if by_scores:  # scores share no scale with the preference that people state; which of two is higher does
+        choice = choose.cheapest_adequate_judge(by_scores, settings)
+        derived = {judge.rater for judge in by_scores.judges} - judged
+        estimates += tuple(one for one in answering.answering_estimates(by_scores, wide) if one.rater in derived)
+    tried = by_scores or study
+    stepped(choice)
     plain = study.drawn is None  # whether whatever is not weighted may be told
-    panel = stepped(panel_sensitivity(study, choice, settings) if plain else None)
+    panel = stepped(panel_sensitivity(tried, choice, settings) if plain else None)
     choice = held_to_the_panel(choice, panel) if choice and panel else choice
     is_told = settings.alone_error and comparable and plain
     alone = alone_of(study, groups[0], scale, settings) if is_told and scale else None
@@ -174,7 +181,7 @@ def calibrate(
         (
             *unanswered,
             *drawn_topics.draw_cautions(drawn_topics.drawn_topics(study)),
-            *cautions(study, settings, estimates, biases, choice, panel),
+            *cautions(study, settings, estimates, biases, choice, panel, tried),
         ),
         estimates,
         choice,
@@ -184,7 +191,7 @@ def calibrate(
         pass_fail=tuple(detection.confusion_data(study, groups, settings)) if plain else None,
         panel_sensitivity=panel,
         effective_judges=stepped(
-            effective_judges(study, None, settings) if choice and plain and len(study.judges) > 1 else None
+            effective_judges(tried, None, settings) if choice and plain and len(tried.judges) > 1 else None
         ),
         rankings=tuple(one for one in ranked if plain or one.statistic != "bradley_terry"),
         judge_pairs=tuple(pairs),
@@ -260,9 +267,9 @@ def _alt_tests(
 
 def _card(choice: Choice | None, kept: Mapping[str, tuple[card.CardRow, ...]]) -> tuple[card.CardRow, ...]:
     """Every judge's rows, in the order of the candidates; a judge of both orders has those that are its own alone."""
-    rows = ([*candidate.rows] for candidate in choice.candidates) if choice else map(list, kept.values())
-    judges = [candidate.judge for candidate in choice.candidates] if choice else [*kept]
-    return tuple(row for judge, own in zip(judges, rows, strict=True) for row in own if row.judge == judge)
+    tried = {candidate.judge: candidate.rows for candidate in choice.candidates} if choice else {}
+    every = tried | {judge: rows for judge, rows in kept.items() if judge not in tried}
+    return tuple(row for judge, rows in every.items() for row in rows if row.judge == judge)
 
 
 def _counted_labels(study: Study, aliases: dict[str, int]) -> results.LabelCounts:

@@ -56,18 +56,43 @@ def preference_agreement(
     study = joining.study_of(verdicts, settings)
     frame = _as_text(study.frame)
     people, criterion = _people(study, frame)
-    judges = frame[frame["rater_kind"] == "judge"]
     out: list[PreferenceAgreement] = []
-    for score, rows in judges.groupby("criterion", sort=True):
+    for score, derived, rows in _by_score(study, frame, people):
+        both = pd.concat([people, rows.assign(criterion=criterion)], ignore_index=True)
+        out += _of_score(both, score, derived, settings)
+    return tuple(out)
+
+
+def judged_by_scores(study: joining.Study, settings: CalibrationSettings) -> joining.Study | None:
+    """People's one preference, each score of a judge as a judge of it (`NAME by SCORE`) and those who stated it.
+
+    None where people answer no or several criteria on pairs, or no score says which of their reports is better.
+    """
+    frame = _as_text(study.frame)
+    try:
+        people, criterion = _people(study, frame)
+        found = [*_by_score(study, frame, people)]
+    except errors.CalibrationError:
+        return None  # scores that name no system, or two of one report, say no preference
+    if not any(derived for _, derived, _ in found):
+        return None
+    named = [rows.assign(rater_id=rows["rater_id"] + f" by {score}" * (score != criterion)) for score, _, rows in found]
+    both = pd.concat([people, *named], ignore_index=True).assign(criterion=criterion)
+    return joining.study_of(both.drop(columns="unit"), settings)
+
+
+def _by_score(
+    study: joining.Study, frame: pd.DataFrame, people: pd.DataFrame
+) -> Iterator[tuple[str, bool, pd.DataFrame]]:
+    """Each score of the judges, whether preferences are derived from it, and these on the people's pairs if any."""
+    for score, rows in frame[frame["rater_kind"] == "judge"].groupby("criterion", sort=True):
         kind = study.kinds[str(score)]
         if kind == "probe":
             continue
         derived = kind == "rating" or bool(counted.derived_preferences(rows))
         rows = on_the_peoples_pairs(preferences_from_scores(rows), people) if kind == "rating" else rows
         if len(rows):
-            both = pd.concat([people, rows.assign(criterion=criterion)], ignore_index=True)
-            out += _of_score(both, str(score), derived, settings)
-    return tuple(out)
+            yield str(score), derived, rows
 
 
 def peoples_preferences(verdicts: pd.DataFrame, settings: CalibrationSettings | None = None) -> pd.DataFrame:
@@ -153,8 +178,9 @@ def preferences_from_scores(verdicts: pd.DataFrame, margin: float = 0.0) -> pd.D
 
     `verdicts`: ratings of single reports (`labels.csv`); the topic is `cluster_id`. A tie is a difference within
     `margin`. Who is A is decided by a coin made of topic and names. The rows are marked `derived`, so that `calibrate`
-    counts them and says so; a pair with an unusable score keeps that score's status. Raises `not_scores`,
-    `one_system_only`, `duplicate_verdict`, `bad_number`. DeepResearchGym and DeepResearch Bench compare so.
+    counts them and says so; a pair with an unusable score keeps that score's status, and seconds and cost are those of
+    both. Raises `not_scores`, `one_system_only`, `duplicate_verdict`, `bad_number`. DeepResearchGym and DeepResearch
+    Bench compare so.
     """
     if not 0 <= margin < np.inf:
         raise errors.CalibrationError("bad_number", f"margin is {margin}; use a number from 0")
@@ -184,6 +210,7 @@ def preferences_from_scores(verdicts: pd.DataFrame, margin: float = 0.0) -> pd.D
             "system_a": np.where(a_is_x, both["system_a_x"], both["system_a_y"]),
             "system_b": np.where(a_is_x, both["system_a_y"], both["system_a_x"]),
             "category": both["category_x"],
+            **{name: both[f"{name}_x"] + both[f"{name}_y"] for name in ("seconds", "cost_usd")},
         }
     )
     return out.assign(derived=True)

@@ -41,7 +41,9 @@ OTHER: Mapping[Question, choice.Ground] = {
 Habits = Mapping[str, tuple[CardRow, ...]]
 
 
-def cheapest_adequate_judge(verdicts: pd.DataFrame, settings: CalibrationSettings | None = None) -> choice.Choice:
+def cheapest_adequate_judge(
+    verdicts: pd.DataFrame | Study, settings: CalibrationSettings | None = None
+) -> choice.Choice:
     """The cheapest judge that is shown to be good enough, over all criteria.
 
     Good enough: every row of its card that the plan requires keeps its limit. By default these are agreement above

@@ -55,7 +55,7 @@ class LeftOutScores:
     weight: Array | None = None  # of each row, by the draw of its cluster
 
 
-def pooled(verdicts: pd.DataFrame, settings: CalibrationSettings) -> tuple[Study, bounding.Group, Scale]:
+def pooled(verdicts: pd.DataFrame | Study, settings: CalibrationSettings) -> tuple[Study, bounding.Group, Scale]:
     """The study, all its units as one group, and their scale. Raises `mixed_label_types` where criteria share none."""
     study = study_of(verdicts, settings)
     scale = scale_of(study, study.criteria, settings)

@@ -44,8 +44,13 @@ def cautions(
     biases: Sequence[Bias] = (),
     choice: Choice | None = None,
     panel: PanelSensitivity | None = None,
+    tried: Study | None = None,
 ) -> tuple[ReportWarning, ...]:
-    """Every warning that applies, the general ones first; those of one rater in the order of the report's raters."""
+    """Every warning that applies, the general ones first; those of one rater in the order of the report's raters.
+
+    `tried`: what the choice is about where that is not the study itself, but preferences derived from its scores.
+    """
+    tried = tried or study
     out = [*few_clusters(study, settings), *_kinds(study, settings), *_named(study, settings), *_people(study)]
     out += [*sample_cautions(study), *_mirrored(study), *positive_cautions(study, settings)]
     for judge in study.judges:
@@ -54,10 +59,13 @@ def cautions(
             *lost_answers(study, judge, settings),
             *constant_answers(judge, estimates, choice),
         ]
-    out += comparison_cautions.choice_cautions(study, choice, settings, panel)
-    out += comparison_cautions.reference_cautions(estimates, {judge.rater for judge in study.judges})
+    asked = {judge.rater for judge in study.judges}
+    for judge in tried.judges:
+        out += constant_answers(judge, estimates, choice) if judge.rater not in asked else ()
+    out += comparison_cautions.choice_cautions(tried, choice, settings, panel)
+    out += comparison_cautions.reference_cautions(estimates, asked)
     out += comparison_cautions.system_cautions(estimates)
-    out += plan_cautions(study, settings, estimates)
+    out += plan_cautions(study, settings, estimates, tried)
     return (*out, *_orders(study, estimates, biases), *_dashes(estimates))
 
 

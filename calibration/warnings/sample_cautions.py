@@ -133,13 +133,16 @@ def plan_hash(criteria: Sequence[str], settings: CalibrationSettings) -> str:
 
 
 def plan_cautions(
-    study: Study, settings: CalibrationSettings, estimates: Sequence[Estimate]
+    study: Study, settings: CalibrationSettings, estimates: Sequence[Estimate], tried: Study
 ) -> Iterator[ReportWarning]:
     """`undeclared_scale`, `maybe_transposed`, `thin_rater_pairs`, `derived_preferences`, `changed_after_labels`,
-    `own_family`, `words_of_one_kind`, `copied_rationale` and `out_of_range`, each under its condition."""
+    `own_family`, `words_of_one_kind`, `copied_rationale` and `out_of_range`, each under its condition.
+
+    `tried`: what the choice is about, whose preferences may be derived.
+    """
     yield from _scales(study, settings)
     yield from _panel(study)
-    for rater, found in counted.derived_preferences(study.frame).items():
+    for rater, found in counted.derived_preferences(tried.frame).items():
         yield ReportWarning("derived_preferences", {name: int(found[name]) for name in ("verdicts", "ties")}, rater)
     if settings.plan_hash and settings.plan_hash != plan_hash(study.criteria, settings):
         yield ReportWarning("changed_after_labels")

@@ -219,6 +219,11 @@ def kappa_among_people(verdicts: pd.DataFrame) -> float:
 def test_table_3_comes_out_with_intervals_that_hold_what_was_planted(done: Desk) -> None:
     tables = Tables("preference", "quality", "points", "citations")
     assert "join_loss" not in {one.code for one in tables.report.warnings}, "nobody was asked what others were"
+    assert tables.report.choice is not None
+    ours = {f"{judge} by {name}" for judge in NOISE for name in SCORES}
+    assert ours < {one.judge for one in tables.report.choice.candidates}, "each score is a candidate"
+    best = max(tables.report.choice.candidates, key=lambda one: one.agreement.value if one.agreement.n else 0)
+    assert best.judge.startswith("fine by ")
     printed = tables.preset("deepresearchgym")
     rows = {(row["score"], row["judge"]): row for row in json.loads(as_json(printed))["rows"]}
     missed = 0

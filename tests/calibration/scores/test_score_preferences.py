@@ -11,10 +11,12 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from calibration.agreement.score_preferences import PreferenceAgreement, peoples_preferences, preference_agreement
+from calibration.calibrate import calibrate
 from calibration.errors import CalibrationError
 from calibration.inference.bootstrap import expanded_percentile, wilson_effective
 from calibration.results import CalibrationSettings
 from calibration.totals.inter_human import mean_kappa_of_people
+from exports.pipeline import decision_of
 from tests.calibration.brute_force import mirrored_kappa
 from tests.calibration.explicit import FEW, explicit
 from tests.calibration.studies import made_gym, made_pairs, made_ratings
@@ -39,6 +41,12 @@ def test_every_judge_and_score_is_a_case() -> None:
 
 def joined(judge: str, score: str) -> pd.DataFrame:
     """Every preference of a person beside the sign of the judge's difference, by plain pandas; ties gone."""
+    rows = beside(judge, score)
+    return rows[rows["a"].isin(["A", "B"]) & (rows["b"] != "tie")]
+
+
+def beside(judge: str, score: str) -> pd.DataFrame:
+    """The same with ties, and "" where a report has no score."""
     people = FRAME[FRAME["rater_kind"] == "human"]
     own = FRAME[(FRAME["rater_id"] == judge) & (FRAME["criterion"] == score)]
     given = own.set_index(["cluster_id", "system_a"])["label"].astype(int)
@@ -46,8 +54,8 @@ def joined(judge: str, score: str) -> pd.DataFrame:
         given.reindex(pd.MultiIndex.from_frame(people[["cluster_id", side]])).to_numpy()
         for side in ("system_a", "system_b")
     )
-    rows = people.assign(a=np.where(a > b, "A", np.where(b > a, "B", "")), b=people["label"])
-    return rows[(rows["a"] != "") & (rows["b"] != "tie")].rename(columns={"cluster_id": "cluster"})
+    said = np.where(a > b, "A", np.where(b > a, "B", np.where(a == b, "tie", "")))
+    return people.assign(a=said, b=people["label"]).rename(columns={"cluster_id": "cluster"})
 
 
 def kappa(rows: pd.DataFrame) -> float:
@@ -62,6 +70,23 @@ def test_ten_of_thirteen_preferences_by_hand() -> None:
     assert (found.kappa.n, found.kept.n, found.tied) == (10, 13, 1)
     assert found.kept.value == pytest.approx(10 / 13)
     assert found.kept.note == "ties on either side dropped, 1; not answered by the judge 2"
+
+
+def test_each_score_is_a_judge_of_the_preference_to_choose_among_and_costs_what_both_reports_do() -> None:
+    priced = FRAME.assign(cost_usd=np.where(FRAME["rater_kind"] == "judge", 0.01, np.nan))
+    report = calibrate(priced, FEW)
+    assert report.choice is not None
+    found = {one.judge: one for one in report.choice.candidates}
+    assert {*found} == {f"{judge} by {score}" for judge, score in CASES}
+    for judge, score in CASES:
+        rows = beside(judge, score)
+        agreed = (rows["a"] == rows["b"])[rows["a"] != ""].mean()
+        assert found[f"{judge} by {score}"].agreement.value == pytest.approx(agreed)
+        assert found[f"{judge} by {score}"].cost_per_item == pytest.approx(0.02)
+    assert {one.rater for one in report.warnings if one.code == "derived_preferences"} == {*found}
+    assert decision_of(report, "large by clarity") is not None, "the gate decides on it"
+    two = pd.concat([FRAME, FRAME[FRAME["rater_kind"] == "human"].assign(criterion="other")])
+    assert calibrate(two, FEW).choice is None, "of two preferences none is the one to stand in for"
 
 
 @pytest.mark.parametrize("case", CASES, ids=" ".join)

@@ -20,11 +20,6 @@ TITLES, BODIES = ("title", "name", "url", "source"), ("content", "text", "snippe
 NOT_SHOWN = "*{}: {}, and is not shown here.*"
 
 
-def is_shown(path: Path) -> bool:
-    """Whether anything but its name can be shown of such a file: pictures would need a page that loads them."""
-    return path.suffix.lower() not in PICTURES
-
-
 def shown_file(path: Path, shown: str, encoding: str = "utf-8") -> str:
     """Its Markdown, whole. A file of bytes that are no text, and a picture, is a sentence that says so.
 

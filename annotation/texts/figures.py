@@ -13,6 +13,12 @@ def figure_mark(name: str) -> str:
     return f"![figure](figures/{name}.webp)"
 
 
+def are_shown(images: str, paired_view: str = "") -> bool:
+    """Whether texts of a study show any: those of reports by its protocol's `reports.images`, and with a `paired_view`
+    of evidence what a task brought, unless all are removed."""
+    return images == "show" or (paired_view == "evidence" and images != "remove")
+
+
 def figure_zones(text: str) -> Iterator[tuple[int, int]]:
     """Start and end of each kept picture's mark, which nothing may change."""
     return (match.span() for match in KEPT.finditer(text)) if "](figures/" in text else iter(())

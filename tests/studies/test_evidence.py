@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from sqlalchemy import select, update
 
 from annotation.documents.shown_files import shown_file
@@ -15,13 +16,17 @@ from annotation.facts.study_facts import study_facts
 from annotation.importing.reports.evidence import read_evidence
 from annotation.items.shown import shown_of_item
 from annotation.judges.planning.calls import labelled_pairs
+from annotation.offline.ballot_format import rater_of
 from annotation.people.principals import local_admin
 from annotation.protocol import read_protocol
 from annotation.shown_texts.overrides import edit_text
 from annotation.studies import protocol_of
+from annotation.texts.figures import figure_names
 from annotation.work.guesses import kinds_asked, refuse_unknown_kinds
+from annotation.work.page import picture_of_assignment
 from db.connect import reading, transaction
-from db.tables import Item, Label, Report, Study, System
+from db.people_tables import Enrollment
+from db.tables import Assignment, Item, Label, Report, Study, System
 from tests.annotation.layout_trees import json_lines, put
 from tests.studies.desk import Desk
 
@@ -38,7 +43,8 @@ def task_tree(root: Path) -> Path:
     put(root / "datasets_en/001/levels.csv", "month,level\nMay,4|5\n")
     put(root / "datasets_en/001/useful_search.jsonl", json_lines([FOUND]))
     put(root / "datasets_en/001/long_128k.txt", "far too long")
-    (root / "datasets_en/001/map.png").write_bytes(b"\x89PNG\r\n")
+    Image.new("RGB", (300, 200), "navy").save(root / "datasets_en/001/map [1].png")
+    (root / "datasets_en/001/torn.png").write_bytes(b"\x89PNG\r\n")
     return root
 
 
@@ -48,7 +54,7 @@ def test_what_a_task_brings_is_beside_every_report_on_it_and_on_each_label(desk:
     desk("import", "reports", "dr3", "--layout", "dr3_eval", "--study", "dr3")
     told = desk("import", "evidence", "dr3", "--study", "dr3", "--leave-out", "*128k*")
     assert "topics without evidence 1: 002" in told
-    assert "pictures that are named and not shown 1: datasets_en/001/map.png" in told
+    assert "pictures that are named and not shown 1: datasets_en/001/torn.png" in told
     desk("invite", "dr3", "Ana", "Bo")
     plan = json.loads(desk("pairs", "dr3", "--overlap", "2", "--apply", "--json"))
     assert plan["reports"] == 4, "the evidence is rated by nobody"
@@ -57,8 +63,18 @@ def test_what_a_task_brings_is_beside_every_report_on_it_and_on_each_label(desk:
     desk("packet", "dr3", "Ana", "--items", "4", "--out", "ana.html")
     put(desk.folder / "judges.toml", '[[judge]]\nname = "mini"\nmodel = "openai/gpt-4.1-mini"\n')
     page, asked = (desk.folder / "ana.html").read_text(), desk("judge", "preview", "dr3", "--judges", "judges.toml")
+    assert page.count("data:image/webp;base64,") == 2, "the map, beside each report of the task"
+    assert "datasets_en" not in page, "as a report's figure it has no name of its file's"
     for text in (page, asked):
-        assert all(said in text for said in ("The harbour silts up.", "The gauge stood at 4 m.", "it is a picture"))
+        assert all(
+            said in text
+            for said in (
+                "The harbour silts up.",
+                "The gauge stood at 4 m.",
+                "torn.png: it is a picture",
+                "map (1).png, a picture",
+            )
+        )
         assert "far too long" not in text
     desk.everybody_answers("dr3", lambda task: "50")
     with reading(desk.engine) as session:
@@ -66,6 +82,16 @@ def test_what_a_task_brings_is_beside_every_report_on_it_and_on_each_label(desk:
         evidence, stamps = session.scalar(own), session.scalars(select(Label.right_sha256)).all()
     assert {stamp for stamp in stamps if stamp} == {evidence}
     assert sum(stamp == evidence for stamp in stamps) == 2 * 5, "two reports on the task with files, five scores each"
+    with reading(desk.engine) as session:
+        text = session.scalar(select(Report.shown_text).where(Report.shown_sha256 == evidence))
+        (name,) = figure_names(text or "")  # made of its pixels, and under the labels' hash
+        seen = session.scalars(select(Assignment).join(Label).where(Label.right_sha256 == evidence)).first()
+        assert seen is not None
+        own = select(Enrollment).where(Enrollment.rater_id == seen.rater_id, Enrollment.study_id == seen.study_id)
+        rater = rater_of(session, session.scalars(own).one())
+        assert picture_of_assignment(session, rater, seen.aid, name)[8:12] == b"WEBP", "from our own address"
+    put(desk.folder / "sees.toml", '[[judge]]\nname = "sees"\nmodel = "openai/gpt-4.1-mini"\nimages = true\n')
+    assert "![figure](figures/" in desk("judge", "preview", "dr3", "--judges", "sees.toml")
     late = desk("import", "evidence", "dr3", "--study", "dr3", "--new-version", "--leave-out", "*128k*")
     assert "0 new, 1 unchanged" in late
 
@@ -138,12 +164,13 @@ def test_two_reports_are_compared_beside_what_their_task_brings_by_people_and_ju
     desk("packet", "both", "Ana", "--items", "1", "--out", "ana.html")
     page = (desk.folder / "ana.html").read_text()
     assert [said in page for said in ("The harbour silts up.", "calipers-evidence")] == [True, False]
+    assert page.count("data:image/webp;base64,") == 1
     own = "{{ topic }}\n{{ first_report }}\n{{ second_report }}\n{{ task }}\n{{ criteria }}"
     put(desk.folder / "own.txt", own)
     judge = '[[judge]]\nname = "mini"\nmodel = "openai/gpt-4.1-mini"\norder = "both"\n'
     put(desk.folder / "own.toml", judge + 'prompt = "own.txt"\n')
     refused = desk("judge", "preview", "both", "--judges", "own.toml", exit_code=1)
-    assert "the model never sees the evidence; put {{ evidence }}" in refused
+    assert "the model is not sent the evidence whole, as people read it; put {{ evidence }}" in refused
     put(desk.folder / "own.txt", f"{own}\n{{{{ evidence }}}}")
     for words in ("", 'prompt = "paraphrased"\n'):
         put(desk.folder / "judges.toml", judge + words)

@@ -3,12 +3,14 @@
 from collections.abc import Collection
 from fnmatch import fnmatch
 from pathlib import Path
+from urllib.parse import quote
 
 from sqlalchemy import orm, select
 
 from annotation.designs.pairing import EVIDENCE
-from annotation.documents.shown_files import is_shown, shown_file
-from annotation.errors import AnnotationError, ImportingError
+from annotation.documents.shown_files import PICTURES, shown_file
+from annotation.errors import AnnotationError, FigureError, ImportingError
+from annotation.figures.pictures import encoded
 from annotation.files.decoding import collecting, nfc, some_of
 from annotation.files.folders import match
 from annotation.importing.reports.records import REPORT_MAX, Parsed, ReportRecord, SystemRecord
@@ -18,6 +20,7 @@ from plain.wording import Sentence
 
 SYSTEM = SystemRecord(EVIDENCE, EVIDENCE, is_reference=True)  # a name that no text holds
 NAMED = 10
+BARE = str.maketrans("[]", "()")  # what would end a picture's words
 DATASETS = "datasets*"  # other folders beside it may be systems, and what they hold for a topic is a report
 
 
@@ -43,8 +46,9 @@ def read_evidence(
 ) -> Parsed:
     """A text for each topic that has a folder called like it in `root`, or in a folder `datasets*` of it.
 
-    Each file is a section under its name, in the order of names, whole; those that fit a pattern of `leave_out`, and
-    hidden ones, are none. Problems are among what is returned; raises ImportingError where no folder is a topic's.
+    Each file is a section under its name, in the order of names, whole, a picture as one; those that fit a pattern of
+    `leave_out`, and hidden ones, are none. Problems are among what is returned; raises ImportingError where no folder
+    is a topic's.
     """
     folders = [*_folders(root), *(inner for outer in _folders(root, DATASETS) for inner in _folders(outer))]
     found: dict[str, list[Path]] = {}
@@ -65,9 +69,10 @@ def read_evidence(
                 fnmatch(shown, one) or fnmatch(path.name, one) for one in leave_out
             ):
                 continue
+            picture = _picture(path, shown)
             with collecting(problems):
-                sections.append(f"## {path.name}\n\n{shown_file(path, path.name, encoding).strip()}\n")
-            unseen += [] if is_shown(path) else [shown]
+                sections.append(f"## {path.name}\n\n{picture or shown_file(path, path.name, encoding).strip()}\n")
+            unseen += [shown] if path.suffix.lower() in PICTURES and not picture else []
         text = "\n".join(sections)
         if len(text) > REPORT_MAX:
             problems.append(f"{topic}: its files are more than {REPORT_MAX >> 20} MB of text; --leave-out the longest")
@@ -84,6 +89,16 @@ def read_evidence(
             "pictures that are named and not shown {unseen}: {some}", unseen=len(unseen), some=some_of(unseen, NAMED),
         ))  # fmt: skip
     return Parsed((), (SYSTEM,), tuple(reports), tuple(problems), notes=tuple(notes))
+
+
+def _picture(path: Path, shown: str) -> str:
+    """A picture as Markdown names it, by its address below the folder that is read; "" for what is none to be shown."""
+    try:
+        if path.suffix.lower() not in PICTURES or not encoded(path.read_bytes()).data:
+            return ""
+    except FigureError:
+        return ""
+    return f"![{path.name.translate(BARE)}, a picture]({quote(shown)})"
 
 
 def _folders(path: Path, pattern: str = "*") -> list[Path]:

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from annotation import errors, studies
 from annotation.canonical.plain import about_layout, taken_by_plain
+from annotation.designs.pairing import EVIDENCE
 from annotation.documents.reading import WITHOUT_WORDS
 from annotation.figures import kept, placing
 from annotation.figures.pictures import Look
@@ -25,6 +26,7 @@ from annotation.planning import draws, plan_root, planned_items
 from annotation.protocol import Protocol
 from annotation.shown_texts import repeated
 from annotation.shown_texts.prepare import Prepared, prepare_report
+from annotation.texts.figures import are_shown
 from db.connect import reading, transaction
 from db.tables import Criterion, Import, Report, Study, System, Topic
 from db.types import now
@@ -112,7 +114,8 @@ def key_of_pictures(engine: Engine, principal: Principal, *, dry_run: bool) -> s
     """
     with reading(engine) as session:
         study = study_for(session, principal, "admin")
-        if studies.protocol_of(study).reports.images != "show":
+        protocol = studies.protocol_of(study)
+        if not are_shown(protocol.reports.images, protocol.answers.paired_view):
             return ""
         if dry_run:
             return kept.kept_naming_key(session, study) or secrets.token_hex(32)
@@ -153,15 +156,20 @@ def prepare_all(
 def _pictured(
     session: Session, study: Study, protocol: Protocol, folder: Path | None, key: str
 ) -> Callable[[ReportRecord], tuple[placing.Placed, tuple[str, ...]]]:
-    """How a report's pictures come into its text, and what it lost on the way."""
-    if protocol.reports.images == "caption":
-        return lambda report: (placing.Placed(report.text, {}, {}), report.lost or ())
-    show = protocol.reports.images == "show"
-    key = (key or kept.naming_key(session, study)) if show else ""
+    """How a report's pictures come into its text, and what it lost on the way; nobody decides about evidence."""
+    images = protocol.reports.images
+    if are_shown(images, protocol.answers.paired_view):
+        key = key or kept.naming_key(session, study)
 
     def pictured(report: ReportRecord) -> tuple[placing.Placed, tuple[str, ...]]:
+        is_evidence = report.system == EVIDENCE
+        show = are_shown(images, "evidence" if is_evidence else "")
+        if images == "caption" and not show:
+            return placing.Placed(report.text, {}, {}), report.lost or ()
         read = placing.reader(report.original, report.path, report.images, folder)
         found = placing.placed(report.text, read, key, show=show)
+        if is_evidence and images != "show":
+            found = replace(found, unshown={})
         # of a picture without words there is something left now, or it is told why there is not
         lost = (words for words in report.lost or () if not words.endswith(WITHOUT_WORDS))
         return found, (*found.lost, *lost)

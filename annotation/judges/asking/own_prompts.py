@@ -18,6 +18,7 @@ from annotation.judges.asking.prompt import PART, SEES, Material, build_prompt, 
 from annotation.judges.defining.judge_file import PLAIN, JudgeDefinition
 from annotation.judges.defining.own_files import is_file
 from annotation.protocol import Protocol
+from annotation.texts.figures import are_shown
 
 # what an own prompt may name, as docs/judges.md lists it
 NAMES = (
@@ -49,7 +50,7 @@ def own_template(protocol: Protocol, definition: JudgeDefinition, *, reworded: b
 
     Raises AnnotationError `no_prompt` where there is none, `bad_prompt` as `whole_template`.
     """
-    if definition.images and (definition.code or protocol.reports.images != "show"):
+    if definition.images and (definition.code or not are_shown(protocol.reports.images, protocol.answers.paired_view)):
         why = "code is given no pictures" if definition.code else 'the protocol shows none: reports.images = "show"'
         raise AnnotationError("no_prompt", "judge {name!r}: images = true, but {why}", name=definition.name, why=why)
     if definition.code:

@@ -331,7 +331,7 @@ def import_evidence(
 
     People and judges have them before them where the protocol, of ratings or of pairs, says
     answers.paired_view = "evidence".
-    Text, Markdown, CSV, Excel, JSON and documents are shown whole, one below the other, pictures by their names alone.
+    Text, Markdown, CSV, Excel, JSON and documents are shown whole, one below the other, pictures as those of reports.
     They are prepared as the reports are, and the hash of what was shown is on each label. Import them before pairs are
     planned.
 

@@ -245,7 +245,7 @@ def test_nobody_is_named_and_no_host_or_path_is_told(engine: Engine, disputed: i
             session.add(config)
             session.flush()
             call = {"key": model, "judge_id": config.judge_id, "config_id": config.id, "stress": stress}
-            session.add(JudgeCall(**call, state="done", criteria=[], shown_sha256=[]))
+            session.add(JudgeCall(**call, state="done", done_at=now(), criteria=[], shown_sha256=[]))
         handles = [*session.scalars(select(Rater.handle).where(Rater.kind == "human"))]
     told = json.dumps(facts(engine, disputed), ensure_ascii=False)
     assert handles == ["Ada", "Ben"]

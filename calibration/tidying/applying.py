@@ -11,6 +11,7 @@ from calibration.arithmetic.columns import Codes
 from calibration.table import roles, verdicts
 from calibration.tidying.keys import codes_of
 from calibration.tidying.mapping import JOINED, Answers, LabelMap
+from calibration.tidying.measures import SPENT
 from calibration.tidying.value_sets import STATUS, plain
 
 BAD_STATUS = {*verdicts.STATUSES} - {"ok"}
@@ -19,8 +20,7 @@ EXAMPLES = 3
 IGNORED = "ignore"  # what --map-label calls an answer that was not asked for
 UNSAID = ("none", "null", "nan", "<na>", "-", "--", ".")  # no answer as an answer; as a status perhaps no fault
 BESIDE = "__"  # opens a column of what stands beside each answer
-ROW = "__row"  # of a table with a column for each criterion: the number of an answer's row
-SPENT = {"cost_usd", "seconds"}
+ROW, AT = f"{BESIDE}row", f"{BESIDE}at"  # the row of the wide table, and which of its columns of answers
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
     said = {answers.words[""] for answers in mapping.answers.values() if "" in answers.words}
     empty = blank & bool(mapping.spread or said == {IGNORED})
     if mapping.spread and said != {IGNORED}:
-        asked = blank & (_is_of_judge(long, mapping) if said else _was_asked(long, mapping, blank, len(table)))
+        asked = blank & (_is_of_judge(long, mapping) if said else _was_asked(long, mapping, blank))
         empty &= ~asked
         if asked.any():
             told.append(
@@ -63,7 +63,7 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
             told.append(f"rows that say neither who answered nor what are left out: {int(silent.sum()):,}")
             long = long[~silent].reset_index(drop=True)
     out = _named(long, mapping)
-    shared = sorted(SPENT & {*mapping.columns}) if ROW in long else []
+    shared = [part for part in SPENT if mapping.spread and part in out and _share_out(out, long, mapping, part)]
     told += [f"{', '.join(shared)} of a row shared among the criteria that it answers"] * bool(shared)
     _read_answers(out, mapping, problems)
     out = _one_order(out, long, mapping, told)
@@ -91,22 +91,20 @@ def _is_of_judge(long: pd.DataFrame, mapping: LabelMap) -> pd.Series[bool]:
     return long[name].map(mapping.kinds).eq("judge") if name in long else pd.Series(False, index=long.index)
 
 
-def _was_asked(long: pd.DataFrame, mapping: LabelMap, blank: pd.Series[bool], rows: int) -> pd.Series[bool]:
+def _was_asked(long: pd.DataFrame, mapping: LabelMap, blank: pd.Series[bool]) -> pd.Series[bool]:
     """Where a rater was asked whatever its cell holds: something was paid or some time went by, it is a judge that
     answered another criterion in its row, or one with a column of its own that answered at least half of what people
-    did. `rows`: of the wide table, which `long` holds once for each rater.
+    did.
     """
     was_asked = pd.Series(False, index=long.index)
     for name in (f"{BESIDE}cost_usd", f"{BESIDE}seconds"):
         was_asked |= pd.to_numeric(long.get(name, was_asked), errors="coerce").gt(0)
-    is_judge = _is_of_judge(long, mapping)
-    if ROW in long:
-        return was_asked | (is_judge & (~blank).groupby(long[ROW]).transform("any"))
-    if "rater_id" not in long:
+    is_judge, by_head = _is_of_judge(long, mapping), any(one.rater_id for one in mapping.spread)
+    in_row = [long[ROW], long["rater_id"]] if by_head else long[ROW]
+    was_asked |= is_judge & (~blank).groupby(in_row).transform("any")
+    if not by_head:
         return was_asked
-    question = pd.Series(np.arange(len(long)) % max(1, rows), index=long.index).astype("str") + long.get(
-        "criterion", ""
-    )
+    question = long[ROW].astype("str") + long.get("criterion", "")
     of_people = question.isin(set(question[long["rater_id"].map(mapping.kinds).eq("human") & ~blank]))
     due = of_people & is_judge
     answered = (~blank[due]).groupby(long.loc[due, "rater_id"]).mean()
@@ -117,13 +115,11 @@ def unfolded(table: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
     """A row for each answer, with the columns `label`, and `rater_id` and `criterion` where heads say them."""
     if not mapping.spread:
         return table.assign(label=_either(table, mapping.columns.get("label", ())))
-    rest = table.drop(columns=[one.column for one in mapping.spread])
-    if not any(one.rater_id for one in mapping.spread):
-        rest = rest.assign(**{ROW: range(len(rest))})
+    rest = table.drop(columns=[one.column for one in mapping.spread]).assign(**{ROW: range(len(table))})
     parts = []
-    for one in mapping.spread:
+    for at, one in enumerate(mapping.spread):
         named = {"rater_id": one.rater_id, "criterion": one.criterion}
-        beside = {f"{BESIDE}{part}": table[name] for part, name in one.measures.items()}
+        beside = {f"{BESIDE}{part}": table[name] for part, name in one.measures.items()} | {AT: at}
         parts.append(
             rest.assign(label=table[one.column], **{name: text for name, text in named.items() if text}, **beside)
         )
@@ -139,10 +135,6 @@ def _named(long: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
     for part, columns in mapping.columns.items():
         if part not in ("label", "item_id") and part not in out:
             out[part] = (_either if part in verdicts.NUMBERS else _together)(long, columns)
-    if ROW in long:
-        for part in SPENT & {*mapping.columns}:  # once for all criteria of a row
-            own = pd.to_numeric(out[part], errors="coerce") / long.groupby(ROW)[ROW].transform("size")
-            out[part] = out[part].where(own.isna(), own.map(repr))
     for part in {part for one in mapping.spread for part in one.measures}:
         out[part] = long[f"{BESIDE}{part}"]
     for part, text in mapping.constants.items():
@@ -157,6 +149,16 @@ def _named(long: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
     if "presentation" in out:
         out["presentation"] = out["presentation"].map(lambda word: roles.ORDERS.get(word.strip().lower(), word))
     return out
+
+
+def _share_out(out: pd.DataFrame, long: pd.DataFrame, mapping: LabelMap, part: str) -> bool:
+    """Divide each cell of `part` among the answers to several criteria that it stands beside; whether any did so."""
+    cell = long[AT].map({at: one.measures.get(part, "") for at, one in enumerate(mapping.spread)})
+    own = pd.to_numeric(out[part], errors="coerce")
+    answers = long.groupby([long[ROW], cell])[ROW].transform("size")
+    shared = own.notna() & answers.gt(1)
+    out[part] = out[part].mask(shared, (own / answers).map(repr))
+    return bool(shared.any())
 
 
 def _either(table: pd.DataFrame, columns: tuple[str, ...]) -> pd.Series[str]:

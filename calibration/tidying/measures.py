@@ -23,6 +23,7 @@ MEASURES = (
     "cost_usd",
     "seconds",
 )  # of one rater's answers, where the others of an item measure otherwise
+SPENT = ("cost_usd", "seconds")  # of a call, whatever it answers: an item's are the sum over its answers
 ONE_EACH = ("len_a", "len_b", "run", *MEASURES)  # two numbers joined are none
 BETWEEN = re.compile(r"([ _.:/-]+)")
 LEVELS = range(1, 6)
@@ -85,11 +86,13 @@ def give_measures(found: Found) -> None:
     taken |= {*own} | {name for given in own.values() for name in given.values()}
     for name, owner in measured([name for name in found.names if name not in taken], own).items():
         part = measure_of(name)[1]
-        if not owner or part in said or not fits(part, found.table[name]):
+        owners = [owner] if owner else _of_one_rater(found, name)
+        if not owners or part in said or not fits(part, found.table[name]):
             left.append(name)
-        elif part not in own[owner]:
-            own[owner][part] = name
-        elif _goes_on(found, own[owner][part], name) and part not in more:
+        elif not any(part in own[one] for one in owners):
+            for one in owners:
+                own[one][part] = name
+        elif _goes_on(found, own[owners[0]][part], name) and part not in more:
             more[part] = (name,)
         else:
             left.append(name)
@@ -108,7 +111,13 @@ def give_measures(found: Found) -> None:
     found.spread = tuple(replace(one, measures=own[one.column]) for one in found.spread)
     for part in MEASURES:
         if listed := tuple(given[part] for given in own.values() if part in given):
-            found.told.append(f"the {part} of a rater's answers: {', '.join(listed)}")
+            found.told.append(f"the {part} of a rater's answers: {', '.join(dict.fromkeys(listed))}")
+
+
+def _of_one_rater(found: Found, name: str) -> list[str]:
+    """The columns of the rater whose call a price or a time is of, that answered several criteria; [] where none is."""
+    head, part = measure_of(name)
+    return [one.column for one in found.spread if part in SPENT and one.rater_id == bare_name(head)]
 
 
 def _goes_on(found: Found, first: str, name: str) -> bool:

@@ -410,6 +410,22 @@ def test_columns_of_cost_go_with_those_of_raters_in_order_or_are_refused() -> No
     assert problem.startswith("--map cost_usd=two+one names 2 columns: name one, or as many as --map rater_id")
 
 
+def test_a_price_of_a_call_is_shared_among_the_criteria_it_answered() -> None:
+    table = frame(
+        "id anna_style anna_depth gpt-4o_style gpt-4o_depth gpt-4o_cost claude_style claude_depth claude_style_cost\n"
+        "1  A          B          A            B            0.5         A            B            0.3\n"
+        "2  B          A          B            -            0.7         B            A            0.4"
+    ).replace("-", "")
+    made = tidy(table, propose(table, Asked(people=("anna",))).mapping)
+    cost = made.labels.set_index(["rater_id", "criterion", "item_id"])["cost_usd"]
+    assert cost["gpt-4o"].to_list() == ["0.25", "0.35", "0.25", "0.35"]
+    assert made.labels.query("rater_id == 'gpt-4o'")["label"].to_list() == ["A", "B", "B", ""], (
+        "asked, without an answer"
+    )
+    assert cost["claude"]["style"].to_list() == ["0.3", "0.4"], "of one criterion alone"
+    assert "cost_usd of a row shared among the criteria that it answers" in made.told
+
+
 ALL = ("anna", "bo", "gpt-4o", "x")
 EACH = {"gpt-4o": ["0.5", "0.6"]}
 

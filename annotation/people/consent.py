@@ -10,9 +10,10 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
+from annotation.people.links import begin_by_one_visit
 from annotation.people.principals import Principal, may_label
 from annotation.protocol import Pay, Protocol
-from annotation.studies import audit, protocol_of
+from annotation.studies import audit, hold_person, protocol_of
 from db import tables, types
 from db.people_tables import Enrollment
 from plain.hashes import text_sha256
@@ -87,6 +88,8 @@ def give_consent(session: Session, principal: Principal, sha256: str) -> None:
     before = consent_state(protocol, person)
     if before in ("none", "given"):
         return
+    hold_person(session, person.rater_id)
+    begin_by_one_visit(session, principal, person)
     person.consent_sha256, person.consented_at = sha256, types.now()
     audit(session, study.id, principal.rater_id, "consent", sha256=sha256, before=before)
 

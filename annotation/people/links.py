@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import exists, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError, SentBack
 from annotation.people import door_limits, platforms, principals
-from annotation.studies import audit, hold_study, protocol_of
+from annotation.studies import audit, hold_person, hold_study, protocol_of
 from db.people_tables import ROLES, SERVERS_OWN, Enrollment, Invite, OpenLink
 from db.tables import Assignment, Event, Study
 from db.types import now
@@ -128,14 +128,14 @@ def find_open_link(session: Session, token: str) -> OpenLink | None:
 
 def enter(
     session: Session, link: OpenLink, token: str, participant: str, caller: str, visit: str = "",
-    here: int | None = None,
+    here: principals.Principal | None = None,
 ) -> Invite:  # fmt: skip
     """What the participant with this id signs in by: the same id is the same person, a new one takes a place.
 
     `caller`: a hash of where they come from. `visit`: what a platform calls this person's visit; it is told to nobody
-    else, so on another device it shows that the same person comes, which the id alone does not. `here`: whose enrolment
-    this browser holds. Raises AnnotationError `preview` while a task is only looked at, `no_participant` without a
-    usable id or visit, `other_visit` for somebody's id without their visit once they have begun, `no_places` when all
+    else, so on another device it shows that the same person comes, which the id alone does not. `here`: who is
+    signed in in this browser. Raises AnnotationError `preview` while a task is only looked at, `no_participant` without
+    a usable id or visit, `other_visit` for somebody's id without their visit once they have begun, `no_places` when all
     places are taken, `too_many` when too many come from one place at once.
     """
     if visit == platforms.PREVIEW:
@@ -158,7 +158,7 @@ def enter(
         return _door(session, link, person, text_sha256(f"{token}:{hashed}"))
     # Sona has no visit: there each browser is one, and only the one that began goes on
     seal = hmac.new(hashed.encode(), (visit if asked else secrets.token_hex(32)).encode(), hashlib.sha256).hexdigest()
-    return _door_of_visit(session, link, person, text_sha256(f"{token}:{hashed}:{seal}"), person.id == here)
+    return _door_of_visit(session, link, person, text_sha256(f"{token}:{hashed}:{seal}"), here)
 
 
 def _door(session: Session, link: OpenLink, person: Enrollment, door: str) -> Invite:
@@ -170,20 +170,42 @@ def _door(session: Session, link: OpenLink, person: Enrollment, door: str) -> In
     return found
 
 
-def _door_of_visit(session: Session, link: OpenLink, person: Enrollment, door: str, is_here: bool) -> Invite:
+def _door_of_visit(
+    session: Session, link: OpenLink, person: Enrollment, door: str, here: principals.Principal | None
+) -> Invite:
     """The door of this visit. Another one is made for who has not begun, and for whom an admin took the former from."""
+    hold_person(session, person.rater_id)  # who begins closes the doors there are
     standing = select(Invite).where(Invite.enrollment_id == person.id, Invite.revoked_at.is_(None))
-    known = session.scalars(standing.order_by(Invite.token_sha256 != door, Invite.id)).first()
-    if known is not None and (known.token_sha256 == door or is_here):
-        return known
-    begun = select(Assignment.id).where(Assignment.study_id == person.study_id, Assignment.rater_id == person.rater_id)
-    if known is not None and (person.consented_at is not None or session.scalar(begun.limit(1)) is not None):
+    doors = session.scalars(standing.order_by(Invite.token_sha256 != door)).all()
+    by = here.invite_id if here else None
+    known = next((one for one in doors if one.token_sha256 == door or one.id == by), None)
+    if known is None and doors and _has_begun(session, person.id):
         raise AnnotationError(
             "other_visit",
             "Somebody with your participant id has begun already, in another browser or another submission. Go on "
             "there; if that was not you, write to the researcher on the platform that sent you here.",
         )
-    return _door(session, link, person, door)
+    return known or _door(session, link, person, door)
+
+
+def _has_begun(session: Session, enrollment_id: int) -> bool:
+    """Whether this person has agreed to something or taken work, as it is stored now."""
+    work = exists().where(Assignment.study_id == Enrollment.study_id, Assignment.rater_id == Enrollment.rater_id)
+    begun = select(Enrollment.id).where(Enrollment.id == enrollment_id, or_(Enrollment.consented_at.is_not(None), work))
+    return session.scalar(begun) is not None
+
+
+def begin_by_one_visit(session: Session, principal: principals.Principal, person: Enrollment) -> None:
+    """Whoever came with a participant id and begins now does so by one visit: every other door of theirs is closed.
+
+    Sign-ins by those doors end with them, so that a visit which somebody made up before leads into nobody's work. The
+    caller holds the person, and stores afterwards that they agreed or took work.
+    """
+    if person.participant_sha256 is None or principal.invite_id is None or _has_begun(session, person.id):
+        return
+    others = Invite.enrollment_id == person.id, Invite.id != principal.invite_id, Invite.revoked_at.is_(None)
+    closed = update(Invite).where(*others).values(revoked_at=now())
+    session.execute(closed.execution_options(synchronize_session=False))
 
 
 def participant_hash(session: Session, study_id: int, participant: str) -> str:

@@ -18,7 +18,7 @@ from plain.wording import worded
 class Principal:
     """Who acts, in which study, in which role. `rater_id` is None for the command line's local admin.
 
-    `seen_at`: when this sign-in was last noted as being used; None where there is none.
+    `seen_at`: when this sign-in was last noted as being used, `invite_id`: the link it came by; None without one.
     """
 
     study_id: int
@@ -27,6 +27,7 @@ class Principal:
     enrollment_id: int | None = None
     opaque_id: str = ""
     seen_at: datetime | None = None
+    invite_id: int | None = None
 
 
 def local_admin(study: Study) -> Principal:

@@ -46,7 +46,7 @@ def sign_in(
     caller = door_limits.caller_of(session, address)
     now_here = who(session, former)
     here = now_here.enrollment_id if now_here else None
-    found = _door(session, token, admin_token, caller, participant=participant, visit=visit, here=here)
+    found = _door(session, token, admin_token, caller, participant=participant, visit=visit, here=now_here)
     enrollment = session.get_one(Enrollment, found.enrollment_id) if found else None
     used_up = found is not None and found.single_use and found.used_at is not None
     if found is None or enrollment is None or used_up or not _works(found) or enrollment.status == "withdrawn":
@@ -94,8 +94,9 @@ def _works(found: Invite) -> bool:
 # asked with every request, and dearer to build than to run
 SIGNED_IN = (
     select(
-        SignIn.revoked_at, SignIn.seen_at, SignIn.created_at, Invite.revoked_at.label("link_revoked_at"),
-        Enrollment.id, Enrollment.study_id, Enrollment.role, Enrollment.status, Rater.id.label("rater_id"),
+        SignIn.revoked_at, SignIn.seen_at, SignIn.created_at, SignIn.invite_id,
+        Invite.revoked_at.label("link_revoked_at"), Enrollment.id,
+        Enrollment.study_id, Enrollment.role, Enrollment.status, Rater.id.label("rater_id"),
         Rater.opaque_id,
     )
     .join(Enrollment, Enrollment.id == SignIn.enrollment_id)
@@ -117,7 +118,8 @@ def who(session: orm.Session, cookie: str | None) -> principals.Principal | None
     # both ways: one made while the clock was far ahead would otherwise last until that day
     if abs(now() - row.seen_at) > IDLE or abs(now() - row.created_at) > ABSOLUTE:
         return None
-    return principals.Principal(row.study_id, row.role, row.rater_id, row.id, row.opaque_id, row.seen_at)
+    person = row.study_id, row.role, row.rater_id, row.id, row.opaque_id
+    return principals.Principal(*person, row.seen_at, row.invite_id)
 
 
 def acting(session: orm.Session, cookie: str, study_id: int) -> principals.Principal:

@@ -12,6 +12,7 @@ from sqlalchemy import Row, Select, bindparam, func, orm, select, update
 from annotation import adjudication, errors, studies
 from annotation.items.twins import once_a_page, open_twin, with_twin
 from annotation.open_work import due, quotas, returns
+from annotation.people.links import begin_by_one_visit
 from annotation.people.principals import Principal, may_label
 from annotation.training.training import closed_gate, next_training
 from annotation.work.progress import position
@@ -46,6 +47,7 @@ def _take(session: orm.Session, principal: Principal) -> Assignment | None:
     person = session.get_one(people_tables.Enrollment, principal.enrollment_id)
     if study.status != "open" or person.status != "active" or closed_gate(session, principal):
         return None
+    begin_by_one_visit(session, principal, person)
     limited = quotas.one_at_a_time(session, study)
     returns.return_stale(session, study)
     within = quotas.reach(session, study, rater_id, limited=limited)

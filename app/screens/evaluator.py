@@ -86,7 +86,10 @@ def shown(pages: Pages, principal: Principal | None = None) -> Page:
     """
     st.set_page_config(initial_sidebar_state=SIDEBAR)
     listed = list(chain(*pages.values()))
-    asked = urlsplit(st.context.url or "").path.strip("/")
+    asked = _asked()
+    if all(page.url_path for page in listed):  # the first is at its own word; Streamlit would take it from there
+        first = partial(st.switch_page, listed[0])
+        listed.append(st.Page(first, title="calipers", url_path="", default=True, visibility="hidden"))
     if "/" not in asked and asked not in {page.url_path for page in listed}:
         listed.append(st.Page(_unknown, title=worded("No such page"), url_path=asked, visibility="hidden"))
     # Streamlit's own heads stand inside of the list as no list item, which screen readers stumble over
@@ -132,9 +135,16 @@ def _unknown() -> None:
     report_page.empty(worded("There is no page at this address"), f"<p>{where}</p>")
 
 
+def _asked() -> str:
+    """The address's own word for a page; "" for the first."""
+    return urlsplit(st.context.url or "").path.strip("/")
+
+
 def _page(title: str, show: Callable[..., None], *given: object, default: bool = False) -> Page:
     """Make a page whose title is shown in the browser's tab as well."""
     address, named = title.lower().replace(" ", "_"), worded(title)
+    # by its own word, as one keeps it from when another page was the first, it is a page like the others
+    default = default and address != _asked()
     return st.Page(partial(_titled, named, show, *given), title=named, url_path=address, default=default)
 
 

@@ -115,6 +115,29 @@ def test_one_id_and_visit_is_one_person_and_the_id_alone_opens_nobodys_work(site
     assert first_page(come(site, came.replace("=v1", "=v2")))["aid"] == page["aid"], "let in anew by the owner"
 
 
+@pytest.mark.parametrize("asks_consent", [False, True])
+def test_a_visit_made_up_before_somebody_begins_ends_when_they_do(
+    site: Site, tmp_path: Path, asks_consent: bool
+) -> None:
+    if asks_consent:
+        site.study_id = make_trained_study(site.engine, tmp_path / "trained", name="trained")
+    came = f"/invite/{link(site, 'prolific')}?PROLIFIC_PID=p1&SESSION_ID="
+    forger = come(site, f"{came}made-up")
+    real = come(site, f"{came}v1")
+    come(site, f"{came}v2", real)  # by the door of its own that this browser has, not by the first there is
+    if asks_consent:
+        with transaction(site.engine) as session:
+            agreeing = who(session, real.cookies["calipers"])
+            assert agreeing is not None
+            give_consent(session, agreeing, consent_version(CONSENT))
+    aid = first_page(real)["aid"]
+    assert post(forger, "/api/take", {}).status_code == 401
+    assert forger.get(f"/api/assignment/{aid}").status_code == 401
+    for browser in (forger, site.visitor()):
+        assert browser.get(f"{came}made-up").status_code == 403
+    assert first_page(come(site, f"{came}v1"))["aid"] == first_page(real)["aid"] == aid
+
+
 def test_a_task_of_mturk_that_is_looked_at_takes_no_place(site: Site) -> None:
     token = link(site, "mturk", places=1)
     looked = site.visitor().get(f"/invite/{token}?assignmentId={PREVIEW}&hitId=h1")

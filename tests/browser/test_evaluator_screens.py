@@ -8,14 +8,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
+from annotation.studies import init_study
 from app.demo.study import demo_links, make_demo
+from db.connect import transaction
 from tests.browser.conftest import Server
 from tests.browser.driving import VIEWPORT, new_tab, parked, put_away
 from tests.browser.test_accessibility import violations
 from tests.browser.test_judge_screens import choose
 from tests.security.policy import at_rest, refused, watch
+from tests.small_study import PROTOCOL
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -124,10 +127,23 @@ def test_on_no_page_axe_finds_anything_or_the_policy_refuses_or_a_window_is_too_
     a_slider_changes_what_the_plan_asks_for(tab)
 
 
-def test_an_address_of_no_page_is_told_by_a_page_of_ours(tab: Page) -> None:
-    tab.goto(f"{tab.url.split('/', 3)[0]}//{tab.url.split('/', 3)[2]}/choices")
+def test_an_address_of_no_page_is_told_by_a_page_of_ours_and_the_first_page_has_its_word_too(
+    tab: Page, server: Server, browser: Browser
+) -> None:
+    tab.goto(f"{server.address}/choices")
     expect(tab.get_by_role("heading", name="There is no page at this address")).to_be_visible()
     expect(tab.get_by_role("dialog")).to_have_count(0)
+    with transaction(server.engine) as session:
+        draft = init_study(session, "draft", PROTOCOL, 7).id
+    with browser.new_context() as owners:
+        owner = owners.new_page()
+        owner.goto(server.link(draft, "Olga", "admin"))
+        for page, word, first in ((tab, "choice", "Choice"), (owner, "set_up", "Set up")):
+            page.goto(f"{server.address}/{word}")
+            expect(page).to_have_title(f"{first} · calipers")
+            expect(page.locator(".c-answer, h1").first).to_be_visible()
+            expect(page.get_by_test_id("stException").or_(page.get_by_role("dialog"))).to_have_count(0)
+    opened(tab, "Progress")
     opened(tab, "Choice")
 
 

@@ -42,7 +42,8 @@ class People(_Read):
 class Part(_Read):
     """One study of calipers, by the protocol of that name.
 
-    `beside`: other parts of the same reports that its report is joined with.
+    `beside`: other parts of the same reports that its report is joined with; `conditions`: two systems, topic by topic;
+    `panels`: a file of judges whose panels take part.
     """
 
     study: str
@@ -58,6 +59,8 @@ class Part(_Read):
     leakage: float = 0.0  # a share of words: reports that quote their reference in more are counted
     references: str = ""  # the folder of the lists of works that reports should cite
     beside: tuple[str, ...] = ()
+    conditions: tuple[tuple[str, str], ...] = ()
+    panels: str = ""
 
 
 class Number(_Read):

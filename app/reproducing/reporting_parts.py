@@ -4,28 +4,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, func, select
 
 from annotation import errors, studies
 from annotation.facts.topic_facts import topic_features
+from annotation.importing.claims.probes_wlc import cited_by_statement
 from annotation.leaks.reference_leakage import RUN
 from annotation.verdicts import load_verdicts
 from app.reproducing.bringing_in import Advance, Public
-from app.reproducing.recipes import Part
+from app.reproducing.recipes import FOLDER, Part
 from app.reproducing.standing import Came
 from app.results.pack_files import write_report
 from app.results.reporting import Calibrated
 from app.results.sources import calibrated, facts_about, parts_of
-from app.results.topic_tables import leaks_in, reference_lists, topic_tables
+from app.results.topic_tables import leaks_in, reference_lists, systems_compared, topic_tables
 from calibration.errors import CalibrationError
 from calibration.study.joining import study_of
 from calibration.systems.aggregates import aggregate_estimates
 from db.connect import reading
+from db.tables import Item, Report, System
 from exports.errors import ExportError
 from exports.pack import FORMATS, tables_of
 from exports.presets import preset_table
 from exports.sheets import leakage, systems
-from exports.tables import Table
+from exports.tables import Column, Table
 
 RESAMPLES = 1_999
 
@@ -54,11 +56,17 @@ def _of_part(engine: Engine, public: Public, part: Part, made: Mapping[str, froz
         found, tables = _of_one_rater(part)
     else:
         others = [name for name in part.beside if name in made and any(_raters(engine, name))]
-        found = calibrated(part.study, resamples=RESAMPLES, per_criterion=False, others=parts_of(others))
+        panels = FOLDER / "panels" / f"{part.panels}.toml" if part.panels else None
+        found = calibrated(part.study, judges=panels, resamples=RESAMPLES, per_criterion=False, others=parts_of(others))
         presets = _presets(part, found, public)
         write_report(found, out, presets)
         tables = tables_of(found.report, found.verdicts, facts_about(part.study), presets)
     tables += _topics(engine, part, found, judges)
+    if pairs := [pair for pair in part.conditions if {*pair} <= {*public.systems}]:
+        compared = systems_compared(found, pairs, each=True)
+        tables += [compared] if compared is not None else []
+    if any(one.part == part.study and one.table == "statements" for one in public.recipe.number):
+        tables.append(_statements(engine, part.study))
     for table in tables:
         write_table(table, out)
     return Came({table.name: table for table in (*of_texts, *tables)}, lacking, made[part.study])
@@ -66,13 +74,47 @@ def _of_part(engine: Engine, public: Public, part: Part, made: Mapping[str, froz
 
 def _of_texts(part: Part, public: Public) -> list[Table]:
     """What the reports themselves say, without a label."""
-    tables = [leakage.leakage_table(leaks_in(part.study), part.leakage, RUN) if part.leakage else None]
+    tables = []
+    if part.leakage:
+        leaks = leaks_in(part.study, _cited(public))
+        tables.append(leakage.leakage_table(leaks, part.leakage, RUN, of_statements=True))
     if part.references and (public.tree / part.references).is_dir():
         try:
             tables.append(reference_lists(part.study, public.tree / part.references))
         except (errors.ImportingError, errors.AnnotationError) as error:
             public.lacks.append(f"{part.study}: {error}")
     return [table for table in tables if table is not None]
+
+
+def _cited(public: Public) -> Mapping[tuple[str, str], Sequence[Sequence[str]]]:
+    """What each statement cites. Wiki Live Challenge alone has a leakage filter, and a file of statements."""
+    try:
+        return cited_by_statement(public.tree)
+    except errors.ImportingError:
+        return {}  # told of where the statements are to come in
+
+
+def _statements(engine: Engine, study: str) -> Table:
+    """How many different statements the files hold of a report, mean over a system's reports that have one."""
+    with reading(engine) as session:
+        rows = session.execute(
+            select(System.key, func.count(Item.probe.distinct()))
+            .join(Report, Report.id == Item.report_a_id)
+            .join(System, System.id == Report.system_id)
+            .where(Item.study_id == studies.find_study(session, study).id)
+            .group_by(System.key, Report.id)
+        )
+        found: dict[str, list[int]] = {}
+        for system, count in rows:
+            found.setdefault(system, []).append(count)
+    columns = (
+        Column("system", "System"),
+        Column("statements", "Statements a report"),
+        Column("reports", "Reports", "n"),
+    )
+    cells = tuple((system, sum(counts) / len(counts), len(counts)) for system, counts in found.items())
+    note = "Different statements, of reports that have one; how the paper counts reports without any is unknown to us."
+    return Table("statements", "Statements of the reports", columns, cells, (note,))
 
 
 def write_table(table: Table, out: Path) -> None:

@@ -15,7 +15,7 @@ from sqlalchemy import orm, select
 
 from annotation.designs.pairing import EVIDENCE
 from annotation.errors import AnnotationError
-from annotation.files.folders import match
+from annotation.files.folders import as_file_name, match
 from annotation.leaks.reference_leakage import earliest_date, is_page, quoted_share
 from annotation.source_lists import cited_works as works
 from annotation.studies import find_study
@@ -24,11 +24,14 @@ from app.settings import database
 from calibration.calibrate import calibrate
 from calibration.settings import Aggregate
 from calibration.study.joining import study_of
+from calibration.systems.claim_scores import has_claims, scores_from_claims
 from calibration.systems.topic_scores import measures_of, topic_scores
+from calibration.totals.system_differences import system_differences
 from db.connect import reading
 from db.tables import Report, Study, System, Topic
 from exports.sheets.leakage import LISTED, ReportLeak, SourceAge, later_sources_table, leaked_topics
 from exports.sheets.references import CitedReferences, references_table
+from exports.sheets.system_pairs import differences_table
 from exports.sheets.topics import categories_table, category_scores_table, difficulty_table, why_no_difficulty
 from exports.tables import Table
 
@@ -50,6 +53,23 @@ def topic_tables(made: Calibrated, by: str, measure: str, known: pd.DataFrame, w
         difficulty_table(scores, report, known),
     ]
     return [table for table in tables if table is not None], why_no_difficulty(scores, known)
+
+
+def systems_compared(
+    made: Calibrated, pairs: Sequence[tuple[str, str]], criteria: Sequence[str] = (), *, each: bool
+) -> Table | None:
+    """Every two systems, or those pairs, by ratings or aggregates of claims; None for fewer than two systems.
+
+    `criteria`: names, none for every aggregate, and of ratings for their mean, or for each where `each`.
+    """
+    scores, settings, names = made.verdicts, made.report.settings, ["all"]
+    if has_claims(study := study_of(scores, settings)):
+        scores = scores_from_claims(study, settings)
+        names = [*scores["criterion"].unique()]
+    elif each:
+        names = [name for name, kind in study.kinds.items() if kind == "rating"]
+    compared = [system_differences(scores, settings, pairs, name) for name in dict.fromkeys(criteria or names)]
+    return differences_table([one for of in compared for one in of], made.report)
 
 
 def without_leaks(made: Calibrated, leaks: Sequence[ReportLeak], most: float) -> Calibrated:
@@ -126,8 +146,11 @@ def reference_lists(study: str, wanted: Path) -> Table | None:
     ])  # fmt: skip
 
 
-def leaks_in(study: str) -> list[ReportLeak]:
-    """Every report beside a reference that is none itself: its words as shown, its addresses as written."""
+def leaks_in(study: str, said: Mapping[tuple[str, str], Sequence[Sequence[str]]] | None = None) -> list[ReportLeak]:
+    """Every report beside a reference that is none itself: its words as shown, its addresses as written.
+
+    `said`: by topic, as files name it, and system, what each statement of the report cites, instead of its addresses.
+    """
     with reading(database()) as session:
         newest = newest_reports(
             session, find_study(session, study), Report.shown_text, Report.original_text, System.is_reference,
@@ -135,7 +158,16 @@ def leaks_in(study: str) -> list[ReportLeak]:
         )  # fmt: skip
     references = {topic: shown for (topic, _), (shown, _, is_reference, _) in newest.items() if is_reference}
     return [
-        _leak(topic, system, shown, original, references[topic], str((features or {}).get(PAGE) or ""))
+        _leak(
+            topic,
+            system,
+            shown,
+            references[topic],
+            str((features or {}).get(PAGE) or ""),
+            [[one] for one in works.addresses_in(original)]
+            if said is None
+            else said.get((as_file_name(topic), system), []),
+        )
         for (topic, system), (shown, original, is_reference, features) in newest.items()
         if topic in references and not is_reference
     ]
@@ -164,9 +196,8 @@ def _counted(topic: str, system: str, cited: Sequence[works.Work], wanted: Seque
     )
 
 
-def _leak(topic: str, system: str, shown: str, original: str, reference: str, page: str) -> ReportLeak:
-    cited = works.addresses_in(original)
-    own = sum(is_page(address, page) for address in cited) if page else None
+def _leak(topic: str, system: str, shown: str, reference: str, page: str, cited: Sequence[Sequence[str]]) -> ReportLeak:
+    own = sum(any(is_page(address, page) for address in of) for of in cited) if page else None
     return ReportLeak(topic, system, quoted_share(shown, reference), own, len(cited))
 
 

@@ -14,6 +14,7 @@ COLUMNS = (
     Column("citing", "Addresses that are the reference's page"),
     Column("reports", "Reports", "n"),
 )
+OF_STATEMENTS = Column("citing", "Statements that cite the reference's page")
 LATER_COLUMNS = (
     Column("system", "System"),
     Column("later", "Sources from after the cut-off"),
@@ -29,7 +30,7 @@ LISTED = 20  # addresses in the notes; the command says all with --json
 @dataclass(frozen=True)
 class ReportLeak:
     """One report. `quoted`: share of its words in its reference; `own` of `cited`: addresses that are the reference's
-    page (None: its page is unknown)."""
+    page, or statements that cite it (None: its page is unknown)."""
 
     topic: str
     system: str
@@ -43,8 +44,11 @@ def leaked_topics(leaks: Sequence[ReportLeak], most: float) -> list[str]:
     return list(dict.fromkeys(leak.topic for leak in leaks if leak.quoted > most))
 
 
-def leakage_table(leaks: Sequence[ReportLeak], most: float, run: int) -> Table | None:
-    """One row per system, then all; None without a report beside a reference. `run`: words in a row that quote."""
+def leakage_table(leaks: Sequence[ReportLeak], most: float, run: int, *, of_statements: bool = False) -> Table | None:
+    """One row per system, then all; None without a report beside a reference. `run`: words in a row that quote.
+
+    `of_statements`: those that cite the page are counted, and not addresses.
+    """
     if not leaks:
         return None
     by_system: dict[str, list[ReportLeak]] = {}
@@ -57,13 +61,17 @@ def leakage_table(leaks: Sequence[ReportLeak], most: float, run: int) -> Table |
     notes = (
         f"Reports that quote: more than {number(100 * most, 1)} % of a report's words, as shown, stand in runs of "
         f"{run} words or more that its topic's reference holds.",
-        "Addresses: of all that the reports name as written, those that lead to the reference's own page; blank where "
-        "they name none, or no topic has that page in its column url.",
+        "Statements: of those in the files that cite any page, those that cite the reference's own; blank "
+        "where there are none, or no topic has that page in its column url."
+        if of_statements
+        else "Addresses: of all that the reports name as written, those that lead to the reference's own page; blank "
+        "where they name none, or no topic has that page in its column url.",
         f"Topics with such a report: {len(left_out)} of {topics}"
         + (f", left out of the tables below: {', '.join(left_out)}." if left_out else "."),
         BRACKETS,
     )
-    return Table("leakage", "What reports take from their reference", COLUMNS, tuple(rows), notes)
+    columns = tuple(OF_STATEMENTS if of_statements and one.key == "citing" else one for one in COLUMNS)
+    return Table("leakage", "What reports take from their reference", columns, tuple(rows), notes)
 
 
 def _row(name: str, leaks: Sequence[ReportLeak], most: float) -> tuple[Cell, ...]:

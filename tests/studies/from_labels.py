@@ -17,8 +17,8 @@ from sqlalchemy import select
 
 from db.connect import reading
 from db.tables import Assignment, Item, Report, Study, System, Topic
+from tests.studies import own_trees, test_dr3_eval, test_race, test_wlc
 from tests.studies import test_deepresearchgym as gym
-from tests.studies import test_dr3_eval, test_race, test_wlc
 from tests.studies.desk import Decide, Desk, Task
 
 Worked = Callable[[Desk, Mapping[str, Decide]], str | float | tuple[float, float]]
@@ -48,6 +48,19 @@ def answers(study: str) -> Worked:
         return ", ".join(f"{name}: {n}" for name, n in sorted(said.items()))
 
     return count
+
+
+def scored_anew(study: str) -> Worked:
+    """The mean of what the people of a walk score, each asked again."""
+
+    def mean(desk: Desk, decide: Mapping[str, Decide]) -> float:
+        asked = (
+            Task(row.rater_id, row.cluster_id, (row.system_a,), "", "", row.criterion)
+            for row in human(desk, study).itertuples()
+        )
+        return statistics.mean(float(decide[study](task)) for task in asked)
+
+    return mean
 
 
 def apart(study: str, most: float = 0) -> Worked:
@@ -489,3 +502,78 @@ def cited_pages(desk: Desk, _: Mapping[str, Decide]) -> str:
     urls = (one.get("url") or [] for page in pages for one in page["statements"])
     urls = ([of] if isinstance(of, str) else of for of in urls)
     return f"{sum(len({*map(str.strip, of)} - {''}) for of in urls):,} probes"
+
+
+Said = Counter[tuple[str, str, str, str]]  # topic, system (of a pair: the one that wins), criterion, answer
+
+
+def judged(desk: Desk, study: str) -> Said:
+    """What judges' answers say that are valid."""
+    labels = desk.verdicts(study).query("rater_kind == 'judge' and status == 'ok'")
+    pairs = labels["label"].isin(["A", "B"])
+    winner = labels["system_a"].where(labels["label"] != "B", labels["system_b"])
+    answers = labels["label"].astype("str").where(~pairs, "wins")
+    return Counter(zip(labels["cluster_id"], winner, labels["criterion"], answers, strict=True))
+
+
+def wlc_files(desk: Desk) -> Said:
+    titles, said = own_trees.wiki_tree(desk.folder / "planted", list(test_wlc.CRITERIA))
+    gone = {(titles[0], test_wlc.CRITERIA[0]), (titles[1], test_wlc.CRITERIA[1])}  # a tie, and no winner
+    kept = {key: one for key, one in said.items() if key not in gone and key[0] != titles[2]}  # its article is missing
+    return Counter((title, {"gen": "openai", "gt": "wikipedia"}[one], of, "wins") for (title, of), one in kept.items())
+
+
+def gym_files(_: Desk) -> Said:
+    degrees = dict(zip(gym.SUPPORT, ("full", "partial", "no"), strict=True))
+    files = {system: gym.claims_judged(system) for system in gym.SYSTEMS}
+    return Counter(
+        (question, system, "support", degrees[claim["score"]])
+        for system, found in files.items()
+        for question, one in found.items()
+        for claim in one["detailed"].values()
+    )
+
+
+def dr3_files(_: Desk) -> Said:
+    """Three insights a report: one of the files' own number, one found but for a failure, one found."""
+    degrees = ("no", "partial", "full")
+    reports = [(n, system) for n in own_trees.NUMBERS for system in ("glm-4.7", "qwen3") if (n, system) != (2, "qwen3")]
+    answers = ((n, system, said) for n, system in reports for said in (degrees[n % 3], *["full"] * (1 + (n != 1))))
+    return Counter((f"{n + 1:03}", system, "insight", said) for n, system, said in answers)
+
+
+def votes_in_files(_: Desk) -> Said:
+    """Three votes of two models on three statements of each survey but one; a third vote that failed, and two slips."""
+    found = Said()
+    for n in (0, 1, 3, 4, 5):
+        for statement in (1, 2, 3):
+            true, slips, votes = (n + statement) % 3 != 0, 2 * ((n, statement) == (1, 1)), 6 - (statement == 2)
+            for said, often in (("correct", votes - slips), ("incorrect", slips)):
+                said = said if true else {"correct": "incorrect", "incorrect": "correct"}[said]
+                found[f"2312.0{4860 + n}", "o3", "correct", said] += often
+    return +found
+
+
+def race_files(_: Desk) -> Said:
+    return Counter(
+        (str(n + 1), system, criterion, str(score))
+        for place, system in enumerate(("alpha", "beta", "gamma"))
+        for n in own_trees.NUMBERS
+        if (system, n) != ("beta", 2)
+        for criterion, score in own_trees.race_scores(system, n, 0.004 * place).items()
+    )
+
+
+def publishers_file(desk: Desk) -> Said:
+    """Of the publisher's one file of writing, brought in as OpenAI's: it does not say whose article it judges."""
+    (path,) = desk.folder.glob("wlc_real/results/test_writing/*_writing.json")
+    entries = [one for of in json.loads(path.read_text(encoding="utf-8"))["details"].values() for one in of]
+    winners = {"gen": "openai", "gt": "wikipedia"}
+    topic = path.name.removesuffix("_writing.json")
+    return Counter((topic, winners[one["winner"]], one["criterion_id"], "wins") for one in entries)
+
+
+FILES: Mapping[str, Callable[[Desk], Said]] = {
+    "wlc": wlc_files, "deepresearchgym": gym_files, "dr3_eval": dr3_files, "reportbench": votes_in_files,
+    "race": race_files, "wlc_real": publishers_file,
+}  # fmt: skip

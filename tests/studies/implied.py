@@ -97,7 +97,7 @@ WLC: Mapping[int, tuple[Implied, ...]] = {
     8: (recognised("wlc"),), 9: ("10 of 10 items",), 10: (from_labels.answers("wlc"),),
     11: ("741 labels of 5 people on 39 criteria",),
     12: ("20 labels of 2 people on 1 criteria",), 14: (from_labels.by_people("citations"),),
-    15: ("120 probes (fact) on 12 topics, about 24 reports",), 18: ("741 of 741 with a reason",), 19: ("5", "5"),
+    15: ("120 probes (fact) on 12 topics, about 24 reports",), 18: ("refused, incomplete",), 19: ("5", "5"),
     20: ("190 of 741 not applicable, a tie refused",), 21: ("2: 9 items, 1: 1 items",),
     22: ("19 of 20 slots are handed in",), 24: ("10", "60"), 25: (lambda desk, _: from_labels.alike(desk, "wlc", "careful") - from_labels.alike(desk, "wlc", "local"),),
     26: ("invalid 1 ok 232 missing 1",), 27: (0.0, lambda *_: LED), 29: (from_labels.paid("wlc", "careful", 20), ""),
@@ -105,7 +105,7 @@ WLC: Mapping[int, tuple[Implied, ...]] = {
     31: (lambda desk, _: 2 * from_labels.alike(desk, "wlc") - 1,), 35: ("1.00 [–]", 1 / 3), 36: (lambda desk, _: from_labels.alike(desk, "wlc", "careful"),),
     37: from_labels.apart_by(lambda desk: from_labels.rates(desk, "facts", "consistent"), "atlas", "borealis"),
     38: from_labels.variance(from_labels.written, "atlas", test_wlc.TOPICS[1::2]), 39: (from_labels.with_links,), 40: (lambda desk, _: from_labels.won(desk, "wlc", "wikipedia", "atlas"),),
-    42: ("273 answers on 6 items",), 43: ("3,861 rows of labels", "36 reports", "20 as they were read"), 44: ("0 of 4 names",),
+    42: ("232 of 232",), 43: ("3,861 rows of labels", "36 reports", "20 as they were read"), 44: ("0 of 4 names",),
 }  # fmt: skip
 
 gym = test_deepresearchgym
@@ -126,7 +126,7 @@ GYM: Mapping[int, tuple[Implied, ...]] = {
     37: from_labels.apart_by(from_labels.clarity, "atlas", "atlas_custom"),
     40: (lambda desk, _: from_labels.won(desk, "preference", "atlas", "borealis"),),
     41: (lambda desk, _: float(from_labels.clarity(desk)[["atlas", "atlas_custom"]].corr("spearman").iloc[0, 1]),),
-    42: ("672 answers on 672 items",), 43: ("125 rows of labels", "168 reports", "84 as they were read"), 44: ("0 of 4 names",),
+    42: ("672 of 672",), 43: ("125 rows of labels", "168 reports", "84 as they were read"), 44: ("0 of 4 names",),
 }  # fmt: skip
 
 R_OF_JUDGE, ORDERED = test_dr3_eval.planted()
@@ -136,9 +136,9 @@ OF_TOTALS = (
 DR3: Mapping[int, tuple[Implied, ...]] = {
     3: (from_labels.prompts,), 4: ("10 topics, 5 systems, 50 reports",), 5: ("25",), 6: ("1", "1 with a byte order mark", "1 with Windows line ends"),
     7: (from_labels.cut("dr3/results/128k/claude/*/*.md"),), 8: (recognised("dr3"),), 9: ("50 of 50 items",),
-    13: ("995 labels of 4 people on 5 criteria",),
-    14: (from_labels.by_people("factual"),), 15: (lambda desk, _: from_labels.alike(desk, "insights", "gpt-5.1"),),
-    16: (from_labels.by_people("checklist"),), 18: ("995 of 995 with a reason",), 19: ("8", "8"),
+    13: ("995 labels of 4 people on 5 criteria", from_labels.scored_anew("dr3")),
+    14: (lambda desk, _: from_labels.alike(desk, "factual", "gpt-5.1"), from_labels.by_people("factual")), 15: (lambda desk, _: from_labels.alike(desk, "insights", "gpt-5.1"),),
+    16: (from_labels.by_people("checklist"),), 18: ("refused, incomplete",), 19: ("8", "8"),
     21: ("4: 49 items, 3: 1 items",), 22: ("199 of 200 slots are handed in",), 23: (from_labels.apart("dr3", 15),),
     24: ("33", "11"), 25: (from_labels.nearer("dr3", "judge-a", "judge-b", 100),), 26: ("ok 31 missing 2",), 28: (from_labels.spread("dr3", "judge-a"),),
     29: (from_labels.paid("dr3", "judge-a", 50),),
@@ -146,7 +146,7 @@ DR3: Mapping[int, tuple[Implied, ...]] = {
     35: (from_labels.judges_orders,), 36: (from_labels.alpha_of("dr3", "judge-a"),),
     37: (from_labels.difference, from_labels.difference_p),
     38: from_labels.variance(from_labels.scored("dr3", test_dr3_eval.SYSTEMS), "claude", BEST_TASKS),
-    41: (from_labels.conditions_together,), 42: ("36 answers on 33 items",),
+    41: (from_labels.conditions_together,), 42: ("31 of 31",),
     43: ("1,995 rows of labels", "50 reports", "50 as they were read"),
     44: ("0 of 5 names",), 45: ("4 reports", 4 * 4 * (12 * 8 + 11)),  # four experts and reports, of sentences and a title in characters
 }  # fmt: skip
@@ -163,7 +163,7 @@ REPORTBENCH: Mapping[int, tuple[Implied, ...]] = {
     36: (from_labels.kappa_with("rb", "pro"),),
     37: from_labels.apart_by(from_labels.correct, "gemini-dr", "openai-dr"),
     38: from_labels.variance(from_labels.scored("rb", test_reportbench.SYSTEMS), "gemini-dr", BEST_SURVEYS),
-    42: ("108 answers on 15 items",), 43: ("639 rows of labels", "20 reports", "0 as they were read"), 44: ("0 of 2 names",), 45: ("85",),
+    42: ("85 of 85",), 43: ("639 rows of labels", "20 reports", "0 as they were read"), 44: ("0 of 2 names",), 45: ("85",),
 }  # fmt: skip
 
 SOURCES = "\n## References\n\n[1] https://example.org/source\n"  # added to its reports
@@ -172,7 +172,7 @@ RACE: Mapping[int, tuple[Implied, ...]] = {
     3: ("8 topics, 5 systems (1 reference), 40 reports",), 5: ("32",), 6: ("1 with a byte order mark", "1 with Windows line ends"),
     7: (statistics.median(from_labels.cited(test_race.article(task, "gemini") + SOURCES) for task in test_race.TASKS),),
     8: (recognised("race"),), 9: ("64 of 64 items",),
-    10: (from_labels.answers("overall"),), 13: ("960 labels of 3 people on 5 criteria",), 14: (lambda desk, _: from_labels.alike(desk, "cited", "gemini-2.5-flash"), from_labels.by_people("cited")),
+    10: (from_labels.answers("overall"),), 13: ("960 labels of 3 people on 5 criteria", from_labels.scored_anew("race")), 14: (lambda desk, _: from_labels.alike(desk, "cited", "gemini-2.5-flash"), from_labels.by_people("cited")),
     16: (from_labels.by_people("listed"),), 17: tuple(test_race.weights(task)["insight_2"] for task in (1, 2)),
     19: ("12", "12"), 21: ("3: 64 items",), 22: ("96 of 96 slots are handed in",),
     24: ("32 calls done", "320 labels ok"), 25: (from_labels.nearer("race", "as-published", "turned", 10),), 26: ("ok 68 missing 4",), 27: (10 * test_race.LEAD,),
@@ -183,7 +183,7 @@ RACE: Mapping[int, tuple[Implied, ...]] = {
     35: (from_labels.order_with_people("both-orders"), from_labels.order_with_people("turned")),
     36: (lambda desk, _: statistics.mean(from_labels.columns(desk)),),
     40: (lambda desk, _: from_labels.won(desk, "overall", "gemini", "grok"),),
-    42: ("72 answers on 18 items",), 43: ("3,840 rows of labels", "40 reports", "40 as they were read"), 44: ("0 of 4 names",), 45: (from_labels.words,),
+    42: ("68 of 68",), 43: ("3,840 rows of labels", "40 reports", "40 as they were read"), 44: ("0 of 4 names",), 45: (from_labels.words,),
 }  # fmt: skip
 
 IMPLIED = {
@@ -192,5 +192,9 @@ IMPLIED = {
     "dr3_eval": DR3,
     "reportbench": REPORTBENCH,
     "race": RACE,
-    "wlc_real": {14: (from_labels.cited_pages, None, None), 15: (from_labels.facts, None, None)},
+    "wlc_real": {
+        14: (from_labels.cited_pages, None, None),
+        15: (from_labels.facts, None, None),
+        42: ("39 of 39", "openai 2, wikipedia 37"),
+    },
 }

@@ -15,10 +15,12 @@ from annotation.importing.published_labels.fact import VERDICTS
 from annotation.protocol import read_protocol
 from app.reproducing.recipes import FOLDER
 from tests.annotation.probe_trees import fact_line, json_lines, put
+from tests.annotation.result_trees import dr3_file
 from tests.studies import own_trees, test_deepresearchgym, test_dr3_eval, test_race, test_reportbench, test_wlc
 from tests.studies.desk import Decide, Task
 from tests.studies.implied import BEST_SURVEYS, BEST_TASKS, CONDITIONS, SOURCES
 
+LATER = "20260301_000000"  # than the files of metric_tree
 AGAIN = '[[judge]]\nname = "again"\nmodel = "openai/fake-score-0.05-run-0.03"\napi_base = "{base}"\nrepeats = 2\n'
 FINELY = (
     '[[judge]]\nname = "one-by-one"\nmodel = "openai/fake-score-0.1"\napi_base = "{base}"\nbatching = "one_criterion"\n'
@@ -149,6 +151,14 @@ def dr3_eval(folder: Path, base: str) -> dict[str, Decide]:
         for s in ("glm-4.7", "qwen3")
     )
     put(folder / "claims.csv", f"topic,system,probe_id,text,context\n{claims}")
+    said = reader_of("dr3_factual")
+    for task in ("001", "002", "004", "005", "006"):  # their judge's verdicts, in their own files
+        for system in ("glm-4.7", "qwen3"):
+            text = f"The reservoir {task} fills."
+            supported = said(Task("gpt-5.1", task, (system,), "", text, "")) == "true"
+            told = [{"id": 1, "claim_text": text, "citation_results": [{"supported": supported, "explanation": "."}]}]
+            details = {"verification_result": {"verifications": told}}
+            dr3_file(tree / "results/128k", "factual_accuracy", 50.0, details, task=task, system=system, stamp=LATER)
     for task, (one, other) in CONDITIONS.items():
         for system, worth in (("glm_64k", one), ("glm_128k", other)):
             marks = " ".join(f"[[q.{code}={worth}]]" for code in test_dr3_eval.CRITERIA)
@@ -204,7 +214,13 @@ def race(folder: Path, base: str) -> dict[str, Decide]:
         answers = [found[said(Task("", str(task), (system,), "", text, ""))] for task in test_race.TASKS]
         lines = (fact_line(n, {"https://a.org": [(text, answers[n - 1])]}) for n in test_race.TASKS)
         put(folder / f"bench/results/fact/{system}/validated.jsonl", json_lines(lines))
-    wanted = "".join(f"{task},r{n},Requirement {n} of it.\n" for task in test_race.TASKS for n in (1, 2))
+    criteria = map(json.loads, (folder / "bench" / test_race.CRITERIA).read_text(encoding="utf-8").splitlines())
+    wanted = "".join(  # its own criteria as what a report is to meet
+        f"{task['id']},{group}_{n},{one['criterion']}: {one['explanation']}\n"
+        for task in criteria
+        for group, listed in task["criterions"].items()
+        for n, one in enumerate(listed, start=1)
+    )
     put(folder / "requirements.csv", f"topic,probe_id,text\n{wanted}")
     put(folder / "judges.toml", test_race.JUDGES.format(base=base, sd=test_race.OF_JUDGE, lead=test_race.LEAD))
     put(folder / "again.toml", AGAIN.format(base=base))

@@ -32,7 +32,7 @@ CAPABILITIES = (  # the signs: x needed to run or check WLC, DRG, DR3, RB, DRB; 
     ("xx..o", "choose between two reports"),
     ("x....", "39 criteria, in groups"),
     ("ox...", "one overall preference"),
-    (".xx.x", "scores, on several scales"),
+    (".xx.x", "scores, on the scale of the study"),
     ("xxxxx", "claims against their sources"),
     ("xxx..", "key points, insights, facts against reports"),
     ("..x.o", "checklists"),

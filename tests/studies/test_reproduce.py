@@ -63,7 +63,16 @@ def test_a_number_is_equal_when_it_rounds_to_what_is_printed(published: str, our
 
 def test_every_recipe_names_what_is_there() -> None:
     assert recipe_names() == ["deepresearchgym", "dr3_eval", "race", "reportbench", "wlc"]
-    known = {*TABLES, "difficulty", "leakage", "references", *(f"preset_{name}" for name in PRESETS)}
+    known = {
+        *TABLES,
+        "difficulty",
+        "leakage",
+        "references",
+        "category_scores",
+        "statements",
+        "system_differences",
+        *(f"preset_{name}" for name in PRESETS),
+    }
     for recipe in map(read_recipe, recipe_names()):
         parts = {part.study: parse_protocol(protocol_text(part)) for part in recipe.part}
         for part in recipe.part:
@@ -122,6 +131,8 @@ def test_the_gyms_people_judges_and_claims_meet_in_its_table_3(desk: Desk, monke
     clarity = found["Table 3: judge and people, κ of clarity"]
     assert (clarity["published"], clarity["rests_on"]) == (".89", "public files")
     assert clarity["ours"]["n"] == 12
+    figure = next(row for what, row in found.items() if what.startswith("Figure 2: GPT-Researcher's KPR"))
+    assert figure["ours"] is None, "it has one condition on this tree"
     no_recall = found["Table 3: judge and people, κ of citation recall"]["standing"]
     assert "every one is a tie; it takes" in no_recall
     assert no_recall.endswith("claims that cite no page, without which recall is 1 of every report")
@@ -173,6 +184,14 @@ def test_judges_of_reportbench_alone_have_their_systems(desk: Desk) -> None:
     right = found["Table 1: precision of OpenAI's references (theirs of scholarly pages that were fetched)"]
     assert (right["ours"]["value"], right["rests_on"]) == (0.5, "public files")
     assert found["Table 1, PDF: match rate of Gemini's cited statements (%)"]["ours"] is None
+    accuracy = next(row for what, row in found.items() if "factual accuracy of OpenAI's" in what)
+    assert accuracy["ours"]["value"] == pytest.approx(100 * 12 / 18), (
+        "as planted: two of three are right on each survey"
+    )
+    assert [found[f"Table 1: {kind} statements in a report of OpenAI"]["ours"] for kind in ("cited", "non-cited")] == [
+        1,
+        3,
+    ]
 
 
 @pytest.mark.slow
@@ -186,7 +205,7 @@ def test_the_real_files_of_wiki_live_challenge_say_what_they_sum_up_themselves(d
     assert (wins["published"], wins["ours"]["value"]) == (".05128", 2 / 39)
     assert found["writing score: Deep Researcher by gemini-2.5-pro (%)"]["ours"] is None
     leakage = found[next(what for what in found if what.startswith("Table 5: leakage, all agents"))]
-    assert 0 < leakage["ours"]["value"] < 10
+    assert leakage["ours"]["value"] == pytest.approx(100 * 37 / 1911), "counted in its json_data by hand"
     assert leakage["rests_on"] == "public files"
     told = (desk.folder / "out/reproduced.md").read_text()
     assert "citations: 2,000 of 3,036 probes, drawn topic by topic" in told, "nobody's answers about them are there"

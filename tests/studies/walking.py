@@ -10,6 +10,7 @@ A walk is a file in `walks/`, of lines:
     @texts FOLDER STUDY     an exported folder, opened: the study's labels, and the text that each of them was given on
     @hashes STUDY           the texts that people and judges read, by hash
     @tied STUDY             as @people, after a tie was refused; how many find that a criterion does not apply
+    @judged STUDY FILES     judges' valid answers that are those of the files (by topic, system, criterion), and whose
     @names FILE STUDY       the names of its systems, looked for in a file
     N :: WHAT :: PATTERN    capability N came to what the groups of PATTERN find in the last output;
                             a fourth field is the number that is published; `implied` holds what the files imply
@@ -34,6 +35,7 @@ from annotation.errors import AnnotationError
 from db.connect import reading
 from db.people_tables import Rater
 from db.tables import Assignment, Label, Study, System, Topic
+from tests.studies import from_labels
 from tests.studies.desk import Decide, Desk
 from tests.studies.implied import IMPLIED, agrees, shown, worked_out
 
@@ -110,6 +112,7 @@ def _labels(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
     human = rows[rows["rater_kind"] == "human"]
     counts = {name: human[name].value_counts().sort_index() for name in ("label", "presentation")}
     readers = human.groupby("item_id")["rater_id"].nunique().value_counts()
+    scores = pd.to_numeric(human["label"], errors="coerce")
     return "\n".join(
         [
             f"{len(human)} labels of {human['rater_id'].nunique()} people on {human['criterion'].nunique()} criteria",
@@ -118,6 +121,7 @@ def _labels(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
                 f"{name} " + ", ".join(f"{key}: {n}" for key, n in found.items() if key)
                 for name, found in counts.items()
             ),
+            *([f"mean {scores.mean():.3f}"] if scores.notna().all() else []),
             "read by " + ", ".join(f"{n}: {items} items" for n, items in readers.sort_index(ascending=False).items()),
         ]
     )
@@ -183,7 +187,17 @@ def _names(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
     return f"{sum(name.casefold() in page for name in names)} of {len(names)} names"
 
 
+def _judged(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
+    study, files = words
+    came, told = from_labels.judged(desk, study), from_labels.FILES[files](desk)
+    by_system = Counter[str]()
+    for (_topic, system, *_rest), often in came.items():
+        by_system[system] += often
+    alike = f"{(came & told).total()} of {max(came.total(), told.total())} as the files have it"
+    return f"{alike}\nby system: {', '.join(f'{system} {often}' for system, often in sorted(by_system.items()))}"
+
+
 LOOKS: dict[str, Callable[[Desk, list[str], Mapping[str, Decide]], str]] = {
     "@people": _people, "@unreasoned": _unreasoned, "@read": _read, "@tied": _tied, "@labels": _labels, "@hashes": _hashes,
-    "@texts": _texts, "@names": _names,
+    "@texts": _texts, "@names": _names, "@judged": _judged,
 }  # fmt: skip

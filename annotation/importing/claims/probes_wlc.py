@@ -135,6 +135,20 @@ def _statements(root: Path, options: probe_records.ProbeOptions) -> probe_record
     return probe_records.ParsedProbes(tuple(probes), tuple(problems), tuple(notes), exceeds=True)
 
 
+def cited_by_statement(root: Path) -> dict[tuple[str, str], list[list[str]]]:
+    """By topic, as files name it, and system: the addresses that each statement cites, of those that cite any.
+
+    A file that is broken is told of where its statements come in, and has none here.
+    """
+    found: dict[tuple[str, str], list[list[str]]] = {}
+    for path, shown, topic, system in _articles(root, probe_records.ProbeOptions()):
+        with collecting([]):
+            said = _said(path, shown, "utf-8")
+            cited = ([url for url in one.cited.values() if url] for one in said)
+            found[as_file_name(topic), system] = [urls for urls in cited if urls]
+    return found
+
+
 def _articles(root: Path, options: probe_records.ProbeOptions) -> list[tuple[Path, str, str, str]]:
     """path, name, topic and system of every json_data file; only its statements are read, never its text."""
     files = sorted((root / "test_data").glob("*/json_data/[!.]*.json"))

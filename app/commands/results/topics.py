@@ -39,29 +39,15 @@ def systems(
     Example: calipers systems points --pair gpt-researcher=gpt-researcher_custom --criterion KPR
     """
     from app.results import sources
+    from app.results.topic_tables import systems_compared
     from calibration.errors import CalibrationError
-    from calibration.study.joining import study_of
-    from calibration.systems.claim_scores import has_claims, scores_from_claims
-    from calibration.totals.system_differences import system_differences
-    from exports.sheets.system_pairs import differences_table
 
     pairs = [_pair(text) for text in pair]
     with printing.working("comparing systems over topics"):
         made = sources.calibrated(
             what, protocol=protocol, resamples=resamples, per_criterion=False, only=(), others=sources.parts_of(others)
         )
-        scores, settings, names = made.verdicts, made.report.settings, ["all"]
-        if has_claims(study := study_of(scores, settings)):
-            scores = scores_from_claims(study, settings)
-            names = [*scores["criterion"].unique()]
-        elif others:
-            names = [name for name, kind in study.kinds.items() if kind == "rating"]
-        compared = [
-            difference
-            for name in dict.fromkeys(criterion or names)
-            for difference in system_differences(scores, settings, pairs, name)
-        ]
-    table = differences_table(compared, made.report)
+        table = systems_compared(made, pairs, criterion, each=bool(others))
     if table is None:
         raise CalibrationError(
             "one_system", f"{what} names fewer than two systems; name each report's in the column system_a"

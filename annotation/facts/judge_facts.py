@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, or_, orm, select
+from sqlalchemy import exists, func, or_, orm, select
 
 from annotation.importing.labels.results_match import IMPORTED
 from annotation.judges.defining.judge_file import maker, own_family
@@ -74,10 +74,13 @@ def answered_before(session: orm.Session, study: Study) -> dict[str, tuple[int, 
         judge = session.scalars(select(Judge).where(Judge.study_id == study.id, Judge.name == name)).one()
         config = in_force(session, judge.id, not_of_a_stress_test(), answered=True)
         newest = [JudgeCall.config_id == config.id] if config else []
-        served = select(JudgeCallAssignment.assignment_id).join(JudgeCall, JudgeCall.id == JudgeCallAssignment.call_id)
-        now = served.where(*newest, JudgeCall.state.in_(("done", "failed")), JudgeCall.stress.is_(None))
+        # correlated: Postgres walks through a NOT IN of many rows once for each
+        now = exists().where(
+            JudgeCallAssignment.assignment_id == Assignment.id, JudgeCall.id == JudgeCallAssignment.call_id,
+            *newest, JudgeCall.state.in_(("done", "failed")), JudgeCall.stress.is_(None),
+        )  # fmt: skip
         mine = Assignment.rater_id == judge.rater_id, Assignment.status.in_(HANDED_IN), Item.excluded_at.is_(None)
-        passes = select(func.count(), func.count().filter(Assignment.id.not_in(now)))
+        passes = select(func.count(), func.count().filter(~now))
         count, before = session.execute(
             passes.select_from(Assignment).join(Item, Item.id == Assignment.item_id).where(*mine)
         ).one()

@@ -6,7 +6,7 @@ For a call about to be made, and for one that was made long ago. Texts that were
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, cast
@@ -80,6 +80,11 @@ class CallRows:
     marks: tuple[str, ...] = ()
     stress: str | None = None
     key: str = ""
+
+    @property
+    def judged(self) -> Hashable:
+        """What it is about, in whichever order that is shown."""
+        return frozenset(self.material.text_sha256), self.material.probes
 
     def row_of(self, criterion: str) -> int:
         """The row of a criterion by its own id."""
@@ -319,19 +324,22 @@ def rebuilt_prompt(session: orm.Session, call_id: int, attempt_no: int) -> Promp
         if prompt.sha256 == attempt.prompt_sha256:
             return prompt
     raise AnnotationError(
-        "changed", "call {call_id}: its texts, questions or guidance changed after it was made", call_id=call_id
-    )
+        "changed", "call {call_id}: its texts, questions or guidance changed after it was made, or this version of "
+        "calipers fills its prompt in otherwise", call_id=call_id,
+    )  # fmt: skip
 
 
 def step_of(rows: CallRows, rung: Rung) -> Ask | Finish:
-    """The next step; a call on replaced texts ends without labels, one whose prompt cannot be built as `missing`."""
+    """The next step; a call on replaced texts ends without labels, one whose prompt cannot be built as `missing`, and a
+    prompt that alters a text stops its judge."""
     if rows.stale:
         return Finish((), "failed", "stale")
     try:
         return next_step(rows.material, rows.tried, rung)
     except AnnotationError as error:
         codes = [criterion.code for criterion in rows.material.criteria]
-        return Finish(reply.failed_answers(codes, error.code), "failed", error.code)
+        stops = error.text if error.code == "altered" else ""
+        return Finish(reply.failed_answers(codes, error.code), "failed", error.code, stops)
 
 
 def worst(step: Ask | Finish, account: accounts.Account) -> float:

@@ -46,6 +46,7 @@ class Finish:
     answers: tuple[Answer, ...]
     state: Literal["done", "failed"]
     outcome: str
+    stops: str = ""  # why instead no call of the judge may go on
 
 
 def next_step(material: Material, tried: Sequence[Tried], rung: Rung, *, may_ask_again: bool = True) -> Ask | Finish:

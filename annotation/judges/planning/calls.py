@@ -7,16 +7,18 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, LargeBinary, and_, case, cast, func, or_, orm, select, update
+from sqlalchemy import ColumnElement, LargeBinary, and_, cast, func, or_, orm, select, update
 
-from annotation import errors, studies
+from annotation import errors, labelling, studies
 from annotation.designs.sides_and_orders import OTHER
 from annotation.items.shown import ShownText, refuse_unasked
 from annotation.items.twins import twin_items
-from annotation.judges.asking.material import material_of
+from annotation.judges.asking import material, steps
 from annotation.judges.asking.prompt import Asked, Material, Probe, build_prompt
 from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.judges.money import accounts, prices
+from annotation.judges.replies.reply import PARSER_VERSION, failed_answers
+from annotation.labels.answers import Answer
 from annotation.labels.entries import scale_of
 from annotation.protocol import Batching, Order, Protocol
 from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment
@@ -289,7 +291,7 @@ def empty_material(
     protocol: Protocol, template: str, criteria: Sequence[Criterion], names: Sequence[str], probes: int
 ) -> Material:
     """The material of a call whose texts are empty."""
-    return material_of(
+    return material.material_of(
         protocol, template, [Asked(r.id, r.code, r.label, r.text, scale_of(protocol, r.scale)) for r in criteria],
         title="", prompt="", shown=[ShownText(name, "", "", "") for name in names],
         probes=[Probe("", f"{number:08x}") for number in range(probes)] if protocol.answers.probe else (),
@@ -305,11 +307,10 @@ def _frame(
     return prices.CallSize(prompt.characters, prompt.utf8_bytes, len(empty.criteria))
 
 
-def put_back(session: orm.Session, keys: Collection[str]) -> set[str]:
-    """Those of these calls that ended before others, with other settings, answered the same.
-
-    Their replies are there: each waits to be labelled once more, which asks nothing; one that was never sent has ended
-    anew.
+def put_back(session: orm.Session, study: Study, keys: Collection[str]) -> int:
+    """Label anew, by their stored attempts alone, those of these calls that ended before others, with other settings,
+    answered the same; how many there were. Nothing waits in the queue for it, so nothing is asked, paid or refused by a
+    budget; and a call that never got a reply fails as it did then.
     """
     mine, other, later = orm.aliased(JudgeCallAssignment), orm.aliased(JudgeCallAssignment), orm.aliased(JudgeCall)
     replaced = (
@@ -323,12 +324,17 @@ def put_back(session: orm.Session, keys: Collection[str]) -> set[str]:
         .exists()
     )  # fmt: skip
     ended = JudgeCall.state.in_(("done", "failed")), JudgeCall.outcome != "stale"
-    rows = session.execute(select(JudgeCall.id, JudgeCall.key).where(JudgeCall.key.in_(keys), *ended, replaced))
-    found = {call: key for call, key in rows}
-    unsent = JudgeCall.outcome == "input_too_long"
-    again = {
-        "state": case((unsent, JudgeCall.state), else_="planned"),
-        "done_at": case((unsent, now()), else_=JudgeCall.done_at),
-    }
-    session.execute(update(JudgeCall).where(JudgeCall.id.in_(found)).values(**again))
-    return {*found.values()}
+    found = dict(
+        session.execute(select(JudgeCall.id, JudgeCall.outcome).where(JudgeCall.key.in_(keys), *ended, replaced)).all()
+    )
+    loaded = material.load_calls(session, study, list(found))
+    answered = [one for call, rows in loaded.items() for one in rows.answered(_came_to(rows, found[call] or ""))]
+    labelling.record_answers(session, answered, parser_version=PARSER_VERSION)
+    session.execute(update(JudgeCall).where(JudgeCall.id.in_(found)).values(done_at=now()))
+    return len(found)
+
+
+def _came_to(rows: material.CallRows, outcome: str) -> Sequence[Answer]:
+    """What an ended call answered, or failed with."""
+    answers = steps.settled_answers(rows.material, rows.tried)
+    return failed_answers([one.code for one in rows.material.criteria], outcome) if answers is None else answers

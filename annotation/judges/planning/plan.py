@@ -15,7 +15,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from annotation import errors, labelling, studies
 from annotation.items.shown import item_code, name_some
-from annotation.judges.asking import client, examples, own_prompts
+from annotation.judges.asking import client, examples, material, own_prompts
 from annotation.judges.defining.judge_file import JudgeDefinition, ModelFacts, maker, own_family
 from annotation.judges.money import accounts, prices
 from annotation.judges.planning.calls import (
@@ -247,16 +247,15 @@ def _sent(
     """Write the calls chunk by chunk (without an account, only look which are there); the sizes of those that will be
     sent. A million calls are never held at once: `counts` says how many there were. `changed`: the judge had other
     settings as well, by which these may have been replaced."""
-    while chunk := list(islice(calls, CHUNK)):
+    at_once = material.CHUNK if changed else CHUNK  # their texts are in memory together, to be labelled again
+    while chunk := list(islice(calls, at_once)):
         with connect.transaction(engine) if account else connect.reading(engine) as session:
             known = dict(session.execute(KNOWN, {"keys": [call.key for call in chunk]}).all())
             new = [call for call in chunk if call.key not in known]
             if account:
-                before = put_back(session, known) if changed else set()
-                again = [call for call in chunk if call.key in before]
-                unsent = [call for call in again if too_long(call.size, window)]
-                _write(session, study_id, account, [*new, *unsent], window)
-                counts.update(again=len(again))
+                _write(session, study_id, account, new, window)
+                if changed:
+                    counts.update(again=put_back(session, session.get_one(Study, study_id), known))
         waiting = [call for call in chunk if known.get(call.key) in ("planned", "leased")]
         long = sum(too_long(call.size, window) for call in new)
         counts.update(calls=len(chunk), added=len(new), too_long=long, waiting=len(waiting))

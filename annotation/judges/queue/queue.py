@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Select, and_, bindparam, func, or_, orm, select
+from sqlalchemy import Select, and_, bindparam, func, or_, orm, select, update
 
 from annotation.judges.asking import material, steps
-from annotation.judges.money.accounts import Account
+from annotation.judges.money.accounts import Account, stopped_by
 from annotation.judges.money.prices import fits, room_of
 from annotation.judges.queue.settling import CALLS, STILL_OPEN, Worker, clock, last_attempts, pay, workers_of
 from db.judge_tables import Judge, JudgeCall
@@ -95,7 +95,8 @@ def due_calls(
 
 
 def claim(session: orm.Session, account: Account, worker: Worker, work: Sequence[Work]) -> Claim:
-    """Lease what is still planned and fits the budget, reserving the worst case of each."""
+    """Lease what is still planned and fits the budget, reserving the worst case of each; nothing where a step of these
+    stops the judge."""
     judge = session.execute(
         select(Judge.spent, Judge.reserved, Judge.max_cost, Judge.paused_until, Judge.stopped, Judge.rung)
         .where(Judge.id == account.judge_id)
@@ -105,6 +106,9 @@ def claim(session: orm.Session, account: Account, worker: Worker, work: Sequence
     paused = max(0.0, (judge.paused_until - at).total_seconds()) if judge.paused_until else 0.0
     if judge.stopped or paused:
         return Claim((), (), paused, judge.stopped, judge.rung)
+    if why := next((one.step.stops for one in work if isinstance(one.step, steps.Finish) and one.step.stops), None):
+        session.execute(update(Judge).where(Judge.id == account.judge_id).values(stopped=stopped_by(why)))
+        return Claim((), (), 0.0, why, judge.rung)
     wanted = {one.rows.call_id: one for one in work}
     room = room_of(judge.max_cost, judge.spent, judge.reserved)
     taken, unaffordable, reserved = [], [], 0.0

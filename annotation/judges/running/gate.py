@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 GIVE_UP_S = 15 * 60.0  # of 429s without a success
 FAILED = ("server_error", "dropped", "timeout")
@@ -25,13 +25,15 @@ class Gate:
         tpm: float | None = None,
         *,
         is_code: bool = False,
+        has_answered: bool = False,
         clock: Callable[[], float] = time.monotonic,
         luck: Callable[[], float] = random.random,
     ) -> None:
         self._rpm, self._tpm, self._clock, self._luck = rpm, tpm, clock, luck
         self._next_start = self._paused_until = clock()
-        self._pauses = self._failures = self._alike = 0
-        self._is_code = is_code
+        self._pauses = self._failures = 0
+        self._alike = set[Hashable]()
+        self._is_code, self._has_answered = is_code, has_answered
         self.why = ""  # of the last failure, while nothing has succeeded since
         self._limited_since: float | None = None
         self._answered = False
@@ -61,7 +63,7 @@ class Gate:
         self._pauses = self._failures = 0
         self.why = ""
         self._limited_since = None
-        self._answered = True
+        self._answered = self._has_answered = True
 
     def limited(self, retry_after_s: float | None) -> None:
         """A 429: nobody sends until Retry-After is over, else for 1, 2, 4 … 60 s with jitter.
@@ -84,21 +86,23 @@ class Gate:
             self._pauses += 1
             self.pause_until(now + min(LONGEST_PAUSE_S, 2.0 ** (self._pauses - 1)) * (0.5 + self._luck() / 2))
 
-    def failed(self, outcome: str, why: str) -> str:
+    def failed(self, outcome: str, why: str, judged: Hashable = None) -> str:
         """A 5xx, a refused or broken connection, a timeout; of own code an error, too. Twenty in a row pause the judge.
 
         Returns why the judge should stop, of own code that has failed and failed alike and never answered; else "".
-        Any other outcome is of its call alone.
+        Errors about the same `judged` are one there. Any other outcome is of its call alone.
         """
         if outcome not in FAILED and not (self._is_code and outcome == "bad_request"):
             return ""
         self._failures += 1
-        self._alike = 1 + self._alike * (why == self.why)
+        if why != self.why:
+            self._alike.clear()
+        self._alike.add(judged if outcome == "bad_request" else self._failures)
         self.why = why
         if self._failures % FAILURES_IN_A_ROW == 0:
             self.pause_until(self._clock() + (OWN_PAUSE_S if self._is_code else FAILURE_PAUSE_S))
-        is_hopeless = self._is_code and not self._answered and self._alike >= HOPELESS
-        return f"its code failed {self._alike} times alike and never answered: {why}" if is_hopeless else ""
+        is_hopeless = self._is_code and not self._has_answered and len(self._alike) >= HOPELESS
+        return f"its code failed {len(self._alike)} times alike and never answered: {why}" if is_hopeless else ""
 
     def pause_until(self, at: float) -> None:
         self._paused_until = max(self._paused_until, at)

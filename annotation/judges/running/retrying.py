@@ -14,7 +14,7 @@ from db import connect, tables
 from db.judge_tables import JudgeAttempt, JudgeCall, JudgeCallAssignment
 
 FAILURES = ("invalid", "missing", "truncated", "refused")
-HOPELESS = ("input_too_long", "nonce", "stale")  # the same request would come to the same end
+HOPELESS = ("input_too_long", "nonce", "altered", "stale")  # the same request would come to the same end
 CHUNK = 200  # calls whose texts are in memory at once
 
 

@@ -60,7 +60,8 @@ class JudgeWork:
         self._transport, self._limit, self._thread, self._journal = transport, limit, thread, journal
         self._definition, self._price = account.resolved.definition, account.resolved.priced.price
         self._asks = asked_of(self._definition, self._price)
-        self._gate = gate.Gate(self._definition.rpm, self._definition.tpm, is_code=bool(self._definition.code))
+        rates, has_answered = (self._definition.rpm, self._definition.tpm), states.get("done", 0) > 0
+        self._gate = gate.Gate(*rates, is_code=bool(self._definition.code), has_answered=has_answered)
         self._ahead = max(8, self._definition.concurrency // 4)  # claimed before a slot is free, to hide the claim
         self._ready: deque[queue.Work] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -344,7 +345,7 @@ class JudgeWork:
         self, rows: material.CallRows, step: Ask, reply: Reply, tried: list[Tried], noted: Request, *, requeue: bool
     ) -> _Came:
         """The attempt with what it means for the whole judge, in the journal now; and what to do once it is stored."""
-        judge, paused_s = self._note(step, reply)
+        judge, paused_s = self._note(rows, step, reply)
         worst = material.worst(step, self.account)
         limited = reply.cost if self._definition.max_cost is not None else None
         if limited is not None and (why := prices.broken_by(limited, worst)):
@@ -365,7 +366,7 @@ class JudgeWork:
         if settled.requeue:
             self._look_at = min(self._look_at, time.monotonic() + settled.wait_s)
 
-    def _note(self, step: Ask, reply: Reply) -> tuple[dict[str, Any], float | None]:
+    def _note(self, rows: material.CallRows, step: Ask, reply: Reply) -> tuple[dict[str, Any], float | None]:
         """What a reply says about the judge itself: columns of its row and a pause in seconds, for other workers."""
         following = self._definition.structured.index(step.rung) + 1
         if reply.outcome in REPLIES:
@@ -381,7 +382,7 @@ class JudgeWork:
         elif reply.outcome in ("format_rejected", "fatal"):
             self.stop(why := reply.error or reply.outcome)
             return {"stopped": why}, None  # not what stopped this process, as a pause that is over by now
-        elif why := self._gate.failed(reply.outcome, reply.error or reply.outcome):
+        elif why := self._gate.failed(reply.outcome, reply.error or reply.outcome, rows.judged):
             self.stop(why)
             return {"stopped": why}, None
         return {}, None

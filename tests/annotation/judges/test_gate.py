@@ -49,6 +49,16 @@ def test_the_first_calls_go_out_one_by_one_until_one_is_answered() -> None:
     assert burst.wait_s() == 0
 
 
+def test_own_code_is_given_up_on_twelve_items_that_it_failed_on_alike_and_not_once_it_has_answered() -> None:
+    for has_answered, named in ((False, 1), (True, 0)):
+        code = Gate(is_code=True, has_answered=has_answered)
+        said = [code.failed("bad_request", "ValueError: no English", number // 2) for number in range(24)]
+        assert [number for number, why in enumerate(said) if why] == [22, 23][: 2 * named], "both orders are one item"
+    code = Gate(is_code=True)
+    assert not any(code.failed("server_error", "gone", 1) for _ in range(11))
+    assert code.failed("server_error", "gone", 1)
+
+
 def test_a_429_pauses_as_long_as_it_asks_else_ever_longer() -> None:
     asked, _ = gate()
     asked.limited(7.5)

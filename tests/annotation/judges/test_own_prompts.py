@@ -20,6 +20,7 @@ from annotation.judges.defining.panel import decide
 from annotation.judges.planning.plan import plan_judges
 from annotation.judges.planning.previewing import preview
 from annotation.judges.planning.requests import planned_judges
+from annotation.judges.replies.outcomes import Reply, Usage
 from annotation.judges.reviewing.drift import runs_of
 from annotation.judges.reviewing.judge_standings import standings
 from annotation.judges.reviewing.replies_again import parse_again
@@ -140,6 +141,54 @@ def test_a_prompt_that_is_put_back_counts_again_and_asks_nothing(engine: Engine,
     run_judges(engine, study, [definition], transport=Stub(first_wins), limit=1)
     with reading(engine) as session:
         assert answered_before(session, study_row(engine, study)) == {"mini": (3, 4)}, "and a warning says so"
+
+
+def test_a_prompt_is_put_back_whole_whatever_its_calls_came_to_and_no_budget_or_interruption_hides_it(
+    sqlite: Engine, tmp_path: Path
+) -> None:
+    """One topic was too long for the provider, and the other's replies could not be used nor be asked for again."""
+    study = make_study(sqlite, 2)
+
+    def first(text: str, _: int) -> str | Reply:
+        if "Rivers 0" in text:
+            return Reply("too_long", 0.1, error="context length exceeded", http_status=400)
+        return Reply("ok", 0.1, text="I cannot say", usage=Usage(1000, 0, 200, 0))
+
+    def said() -> list[str]:
+        return [row["status"] for row in labels(sqlite)]
+
+    before = []
+    for prompt, say, budget in ((OWN, first, 0.001), (OWN.replace("Compare.", "Be strict."), first_wins, 5.0)):
+        definition = own(tmp_path, prompt, SYSTEM, f"max_cost = {budget}")
+        plan_judges(sqlite, study, [definition], describe=describe)
+        run_judges(sqlite, study, [definition], transport=Stub(say))
+        before.append(said())
+    assert before == [6 * ["missing"] + 6 * ["refused"], 12 * ["ok"]]
+    back = own(tmp_path, OWN, SYSTEM, "max_cost = 0.00001")
+    plan_judges(sqlite, study, [back], describe=describe)  # and the process ends before it runs
+    with reading(sqlite) as session:
+        assert standings(session, study_row(sqlite, study))[0].done == 2
+        assert answered_before(session, study_row(sqlite, study)) == {}
+    assert said() == before[0]
+    (plan,) = plan_judges(sqlite, study, [back], describe=describe)
+    assert (plan.waiting, plan.estimate.worst, plan.warnings) == (0, 0, ())
+    stub = Stub(first_wins)
+    (judge,) = run_judges(sqlite, study, [back], transport=stub).judges
+    assert (len(stub.requests), judge.done, judge.failed, judge.stopped) == (0, 2, 2, None)
+
+
+def test_a_stored_prompt_that_alters_a_report_stops_its_judge_and_leaves_its_calls(
+    sqlite: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, definition = make_study(sqlite, 2), own(tmp_path, OWN.replace("second_report }}", "second_report[:9] }}"))
+    monkeypatch.setattr("annotation.judges.planning.plan.own_prompts.refuse_unfit", lambda *found: None)
+    plan_judges(sqlite, study, [definition], describe=describe)
+    stub = Stub(first_wins)
+    (judge,) = run_judges(sqlite, study, [definition], transport=stub).judges
+    assert "not sent the report-second whole" in (judge.stopped or "")
+    assert (len(stub.requests), judge.failed, labels(sqlite)) == (0, 0, [])
+    with reading(sqlite) as session:
+        assert standings(session, study_row(sqlite, study))[0].stopped == judge.stopped
 
 
 @pytest.mark.parametrize(

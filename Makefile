@@ -86,6 +86,6 @@ COMPILE = uv pip compile --universal --python-version 3.11 --generate-hashes --n
 	--no-emit-find-links --exclude-newer "$$(date -u -d '7 days ago' +%Y-%m-%d)"
 lock:
 	$(COMPILE) pyproject.toml --all-extras -o requirements-test.lock
-	$(COMPILE) pyproject.toml --extra build --constraints requirements-test.lock -o requirements.lock
+	$(COMPILE) pyproject.toml --extra build --extra oidc --constraints requirements-test.lock -o requirements.lock
 	echo uv | $(COMPILE) - --upgrade -o requirements-uv.lock
 	sed -i '/# *-c requirements-test.lock$$/d' requirements.lock

@@ -14,10 +14,12 @@ import pytest
 from sqlalchemy import Engine, select
 
 from annotation.judges.planning import requests
-from annotation.judges.planning.requests import next_request, request_run
+from annotation.judges.planning.requests import asked_studies, next_request, request_run
 from annotation.judges.running.progress import JudgeSummary
 from annotation.judges.running.run import run_judges
 from annotation.people.principals import local_admin
+from annotation.protocol import read_protocol
+from annotation.studies import init_study
 from app.command_line import main
 from app.commands.judges import workers
 from app.settings import database, settings
@@ -293,25 +295,36 @@ def test_a_waiting_worker_carries_out_what_the_app_asks_for(judging: Judging, mo
                 request_run(session, eva, [name])
         worker = "judge", "resume", "small", "--wait", "--from-app", f"--api-base={judging.base}"
         said = judging(*worker, "--limit", "5", exit_code=130)
+        with transaction(judging.engine) as session:
+            other = init_study(session, "other", read_protocol("quick_start")[1], 1)
+            request_run(session, a_person(session, other.id, "Eva", "evaluator"), ["of no worker"])
+            request_run(session, eva, ["of_app"])
+            waiting = other.id
+
+        def one_is_left(engine: Engine) -> list[int]:
+            if (found := asked_studies(engine)) == [waiting]:
+                raise KeyboardInterrupt
+            return found
+
+        monkeypatch.setattr(requests, "next_request", next_request)
+        monkeypatch.setattr(requests, "asked_studies", one_is_left)
+        judging("judge", "resume", "--wait", exit_code=2)
+        judging("judge", "resume", *worker[3:], "--limit", "2", exit_code=130)
     finally:
         signal.signal(signal.SIGTERM, usual)
-    assert done(judging.engine)
+    with reading(judging.engine) as session:
+        assert session.scalars(select(JudgeRequest.study_id).where(JudgeRequest.done_at.is_(None))).all() == [waiting]
     assert f"Judges in the app, while this worker is up; after that: calipers {' '.join(worker)}\n" in said
     assert [*not_run(judging)] == ["keyless", "elsewhere"], "mini was asked for again, and had its key"
     assert "with --api-base=http://a.test" in not_run(judging)["elsewhere"], "it alone is left"
     standings = json.loads(judging("judge", "status", "small", "--json"))
     made = {standing["judge"]: standing["done"] for standing in standings}
-    assert made == {"mini": 12, "of_app": 5}, "nothing is planned of who has no key or address"
+    assert made == {"mini": 12, "of_app": 7}, "nothing is planned of who has no key or address"
 
 
 def not_run(judging: Judging) -> dict[str, str]:
     with reading(judging.engine) as session:
         return requests.not_run(session, session.get_one(tables.Study, judging.study))
-
-
-def done(engine: Engine) -> bool:
-    with reading(engine) as session:
-        return all(session.scalars(select(JudgeRequest.done_at)))
 
 
 @pytest.mark.parametrize(

@@ -125,8 +125,10 @@ if shutil.which("systemd-analyze"):
     def test_systemd_finds_nothing_wrong_with_the_units(tmp_path: Path) -> None:
         for name in ("calipers@.service", "calipers-judge@.service"):
             (tmp_path / name).write_text(unit(name), encoding="utf-8")
+        (tmp_path / "calipers-judge@all.service.d").mkdir()
+        (tmp_path / "calipers-judge@all.service.d" / "all.conf").write_text(unit("all-studies.conf"), encoding="utf-8")
         done = subprocess.run(
-            ["systemd-analyze", "verify", "calipers@8501.service", "calipers-judge@mystudy.service"],
+            ["systemd-analyze", "verify", "calipers@8501.service", "calipers-judge@mystudy.service", "calipers-judge@all.service"],
             env=os.environ | {"SYSTEMD_UNIT_PATH": f"{tmp_path}:"}, capture_output=True, text=True,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, "")
@@ -159,7 +161,11 @@ def test_compose_has_the_processes_that_nginx_asks_and_only_files_that_are_there
     home = re.findall(r"--home-dir (\S+)", DOCKERFILE)
     kept = [one.split(":")[1] for one in services["judge"]["volumes"] if one.split(":")[0] in COMPOSE["volumes"]]
     assert kept == home, "journals outlive a container, in a folder that the image's user owns"
-    judge = services["judge"]["command"]
+    all_studies = re.findall("^ExecStart=(.+)$", unit("all-studies.conf"), re.MULTILINE)
+    assert [shlex.join(services["judge"]["command"][1:])] == [line.partition(" ")[2] for line in all_studies]
+    assert "profiles" not in services["judge"], "it comes up with the rest"
+    assert all(service["env_file"] == ".env" for service in apps), "no provider's key is in it"
+    judge = services["judge-file"]["command"]
     assert judge[3:] == ["${STUDY:-mystudy}", *shlex.split(setting(unit("calipers-judge@.service"), "ExecStart"))[4:]]
 
 

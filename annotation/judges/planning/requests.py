@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Engine, func, orm, select, update
+from sqlalchemy import Engine, case, func, orm, select, update
 
 from annotation.errors import AnnotationError
 from annotation.judges.asking.examples import prompt_for
@@ -110,6 +110,14 @@ def described_judges(session: orm.Session, study: tables.Study, at_worker: bool 
     except AnnotationError:
         return {}
     return {judge.name: judge for judge in found}
+
+
+def asked_studies(engine: Engine) -> list[int]:
+    """Ids of the studies with an open request, first those that no worker is at, the longest waiting of them first."""
+    with connect.reading(engine) as session:
+        waiting = func.min(case((JudgeRequest.started_at.is_(None), JudgeRequest.id)))
+        rows = select(JudgeRequest.study_id).where(JudgeRequest.done_at.is_(None)).group_by(JudgeRequest.study_id)
+        return list(session.scalars(rows.order_by(waiting.is_(None), waiting, func.min(JudgeRequest.id))))
 
 
 def next_request(engine: Engine, study_id: int, known: Collection[str]) -> Requested | None:

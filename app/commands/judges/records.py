@@ -17,6 +17,7 @@ from app.commands import opening, printing
 if TYPE_CHECKING:
     from annotation.judges.batches.batch_rows import OpenBatch
     from annotation.judges.defining.judge_file import JudgeDefinition
+    from annotation.judges.planning.plan import JudgePlan
     from annotation.judges.reviewing.inspecting import ShownCall
     from annotation.judges.reviewing.judge_standings import JudgeStanding
 
@@ -354,3 +355,31 @@ def _open(engine: Any, study_id: int) -> Sequence[OpenBatch]:
         return [
             batch for standing in standings(session, session.get_one(Study, study_id)) for batch in standing.batches
         ]
+
+
+MONEY = ("USD low", "likely", "worst")
+
+
+def show_plans(plans: Sequence[JudgePlan], as_json: bool) -> None:
+    """One line a judge, and below the table what the same costs in batches."""
+    if as_json:
+        printing.print_json([asdict(plan) for plan in plans])
+        return
+    printing.print_table(
+        ("judge", "items", "calls", "new", "waiting", "too long", *MONEY, "price"),
+        [
+            (p.name, p.items, p.calls, p.added, p.waiting, p.too_long,
+             *map(usd, (p.estimate.low, p.estimate.likely, p.estimate.worst)), p.price_source)
+            for p in plans
+        ],
+        numbers=("items", "calls", "new", "waiting", "too long", *MONEY),
+    )  # fmt: skip
+    for plan in plans:
+        likely, worst = usd(plan.estimate.batch), usd(plan.estimate.batch_worst)
+        if likely is not None and plan.estimate.calls:
+            typer.echo(
+                f"{plan.name} in batches: {likely} USD likely, {worst} worst; "
+                "what must be asked again is an ordinary request"
+            )
+    for warning in dict.fromkeys(warning for plan in plans for warning in plan.warnings):
+        typer.echo(f"warning: {warning}", err=True)

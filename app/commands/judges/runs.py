@@ -14,14 +14,13 @@ import typer
 from annotation.errors import AnnotationError
 from app.commands import opening
 from app.commands.judges import align, drift, models, records, stress
-from app.commands.judges.records import BATCH, POLL_S, usd
+from app.commands.judges.records import BATCH, POLL_S
 from app.commands.judges.workers import chosen_judges, live, result, stop_with_parent, with_keys, without_keys
 from app.commands.printing import JSON, ONE, print_json, print_table
 from plain.counting import counted
 
 if TYPE_CHECKING:
     from annotation.judges.defining.judge_file import JudgeDefinition
-    from annotation.judges.planning.plan import JudgePlan
 
 JUDGES = typer.Option(Path("judges.toml"), "--judges", help="Which models judge, and how.")
 ONLY = typer.Option([], "--judge", help="Only this judge of the file; may be given more than once.")
@@ -31,6 +30,7 @@ MAX_COST = typer.Option(None, help="USD that each judge may cost in this study, 
 WORKERS = typer.Option(
     None, help="Processes that share the work; else one, and as many as processors where one is held up.", min=1, max=64
 )
+EACH = typer.Argument(None, help="Which study; none, with --from-app: all of them.", autocompletion=ONE.autocompletion)
 WAIT_S = 2.0  # between two looks for a request
 
 
@@ -61,7 +61,7 @@ def estimate(study: str = ONE, judges: Path = JUDGES, judge: list[str] = ONLY, a
     from annotation.judges.planning.plan import plan_judges
 
     engine, study_id, definitions = chosen_judges(study, judges, judge)
-    show_plans(plan_judges(engine, study_id, definitions, write=False), as_json)
+    records.show_plans(plan_judges(engine, study_id, definitions, write=False), as_json)
 
 
 def preview(
@@ -119,7 +119,7 @@ def run(
     able = with_keys(definitions)  # before calls are planned that nobody could make
     plans = plan_judges(engine, study_id, able)
     if not as_json:
-        show_plans(plans, False)
+        records.show_plans(plans, False)
     given = {"--judges": judges, "--concurrency": concurrency, "--max-cost": max_cost}
     options = [f"{name}={value}" for name, value in given.items() if value is not None]
     resumed = [study, "--keep-paused", *["--batch"] * batch, *(f"--judge={one.name}" for one in able), *options]
@@ -150,7 +150,7 @@ def pause(
 
 
 def resume(
-    study: str = ONE,
+    study: str = EACH,
     judges: Path = JUDGES,
     judge: list[str] = ONLY,
     limit: int = LIMIT,
@@ -169,8 +169,8 @@ def resume(
 ) -> None:
     """Go on without planning: after a crash, or on another machine.
 
-    Also after a pause (but with --wait) or a budget stop; fetches batches that ended. Exit 1 if calls are left or a
-    judge has no key, 130 if interrupted.
+    Also after a pause (but with --wait) or a budget stop; fetches batches that ended. With --from-app and no study it
+    serves the app's judges of all studies. Exit 1 if calls are left or a judge has no key, 130 if interrupted.
 
     Example: calipers judge resume mystudy --judges judges.toml
     """
@@ -179,21 +179,24 @@ def resume(
 
     if from_app and not wait:
         raise typer.BadParameter("is for a worker that waits; add --wait", param_hint="--from-app")
-    if from_app and not judges.exists():
-        engine = opening.opened()
-        definitions: tuple[JudgeDefinition, ...] = ()
-        with connect.reading(engine) as session:
-            study_id = opening.find_study(session, study).id
-    else:
+    if not study and not from_app:
+        raise typer.BadParameter("name one; only a worker with --from-app serves all", param_hint="STUDY")
+    definitions: tuple[JudgeDefinition, ...] = ()
+    has_file = bool(study) and (judges.exists() or not from_app)
+    if has_file:
         engine, study_id, definitions = chosen_judges(study, judges, judge, concurrency, max_cost, batch)
-
-    def described() -> dict[str, JudgeDefinition]:
+    else:
+        engine = opening.opened()
         with connect.reading(engine) as session:
-            return described_judges(session, session.get_one(tables.Study, study_id), True) if from_app else {}
+            study_id = opening.find_study(session, study).id if study else 0
+
+    def described(of_study: int) -> dict[str, JudgeDefinition]:
+        with connect.reading(engine) as session:
+            return described_judges(session, session.get_one(tables.Study, of_study), True) if from_app else {}
 
     if wait:
         options = ["--wait", *["--from-app"] * from_app, *(f"--api-base={base}" for base in api_base)]
-        anew = " ".join([_resume(study, judges if judges.exists() else None, batch), *options])
+        anew = " ".join([_resume(study, judges if has_file else None, batch), *options])
         again = f"Judges in the app, while this worker is up; after that: {anew}"
         _carry_out_requests(engine, study_id, definitions, limit, as_json, again, described, api_base)
     able = with_keys(definitions)  # before a pause ends that this machine cannot use
@@ -209,19 +212,20 @@ def resume(
 
 
 def _carry_out_requests(
-    engine: Any, study_id: int, definitions: Sequence[JudgeDefinition], limit: int | None, as_json: bool, again: str,
-    described: Callable[[], dict[str, JudgeDefinition]], bases: Sequence[str],
+    engine: Any, only: int, definitions: Sequence[JudgeDefinition], limit: int | None,
+    as_json: bool, again: str, described: Callable[[int], dict[str, JudgeDefinition]], bases: Sequence[str],
 ) -> None:  # fmt: skip
     """Plan each request, work on it, and mark it done however that ended; until interrupted.
 
-    `described`: the judges of the app as they are at that moment, which ask no other address than `bases`; those of
-    the file go before.
+    `only`: the study, where what was planned goes on and batches are fetched, too; 0 for requests in any. `described`:
+    a study's judges of the app as they are at that moment, which ask no other address than `bases`; those of the file
+    go before.
     """
     from annotation.judges.defining.described import without_address
     from annotation.judges.planning.plan import plan_judges
-    from annotation.judges.planning.requests import end_request, next_request, planned_judges
+    from annotation.judges.planning.requests import asked_studies, end_request, next_request, planned_judges
 
-    def work(chosen: Sequence[JudgeDefinition], request: int | None = None) -> dict[str, str]:
+    def work(study_id: int, chosen: Sequence[JudgeDefinition], request: int | None = None) -> dict[str, str]:
         of_app = (definition for definition in chosen if definition.name not in own)
         refused = without_keys(chosen) | without_address(of_app, bases)
         try:
@@ -238,24 +242,28 @@ def _carry_out_requests(
         return refused
 
     own = {definition.name: definition for definition in definitions}
-    if planned := planned_judges(engine, study_id, tuple((described() | own).values())):
-        work(planned)
+    if only and (planned := planned_judges(engine, only, tuple((described(only) | own).values()))):
+        work(only, planned)
     typer.echo("waiting for requests from the app; end with Ctrl-C", err=True)
     look_at = time.monotonic() + POLL_S
     while True:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # a run takes it over, and leaves it unset
-        known = described() | own
-        request = next_request(engine, study_id, known)
+        request = None
+        for study_id in [only] if only else asked_studies(engine):
+            known = described(study_id) | own
+            if request := next_request(engine, study_id, known):
+                break
         if request is None:
             time.sleep(WAIT_S)
             if time.monotonic() > look_at:
-                if records.any_ended(engine, study_id, definitions):
-                    work(planned_judges(engine, study_id, definitions))
+                if only and records.any_ended(engine, only, definitions):
+                    work(only, planned_judges(engine, only, definitions))
                 look_at = time.monotonic() + POLL_S
             continue
         for name in request.held:
             typer.echo(f"request {request.id}: {name} is paused, and waits", err=True)
-        end_request(engine, request, work([known[name] for name in request.judges] or list(definitions), request.id))
+        chosen = [known[name] for name in request.judges] or list(definitions)
+        end_request(engine, request, work(study_id, chosen, request.id))
 
 
 def check(study: str = ONE, judges: Path = JUDGES, judge: list[str] = ONLY, as_json: bool = JSON) -> None:
@@ -332,8 +340,9 @@ def retry(
         raise typer.Exit(1)
 
 
-def _resume(study: str, judges: Path | None, batch: bool = False) -> str:
-    return f"calipers judge resume {study}{f' --judges {judges}' if judges else ''}{' --batch' if batch else ''}"
+def _resume(study: str | None, judges: Path | None, batch: bool = False) -> str:
+    of_file = f" --judges {judges}" if judges else ""
+    return f"calipers judge resume{f' {study}' if study else ''}{of_file}{' --batch' if batch else ''}"
 
 
 def _work(
@@ -369,31 +378,3 @@ def _work(
     if summary.interrupted or not all(judge.complete for judge in summary.judges):
         typer.echo(f"not complete; go on with: {again}", err=True)
         raise typer.Exit(130 if summary.interrupted else 1)
-
-
-MONEY = ("USD low", "likely", "worst")
-
-
-def show_plans(plans: Sequence[JudgePlan], as_json: bool) -> None:
-    """One line a judge, and below the table what the same costs in batches."""
-    if as_json:
-        print_json([asdict(plan) for plan in plans])
-        return
-    print_table(
-        ("judge", "items", "calls", "new", "waiting", "too long", *MONEY, "price"),
-        [
-            (p.name, p.items, p.calls, p.added, p.waiting, p.too_long,
-             *map(usd, (p.estimate.low, p.estimate.likely, p.estimate.worst)), p.price_source)
-            for p in plans
-        ],
-        numbers=("items", "calls", "new", "waiting", "too long", *MONEY),
-    )  # fmt: skip
-    for plan in plans:
-        likely, worst = usd(plan.estimate.batch), usd(plan.estimate.batch_worst)
-        if likely is not None and plan.estimate.calls:
-            typer.echo(
-                f"{plan.name} in batches: {likely} USD likely, {worst} worst; "
-                "what must be asked again is an ordinary request"
-            )
-    for warning in dict.fromkeys(warning for plan in plans for warning in plan.warnings):
-        typer.echo(f"warning: {warning}", err=True)

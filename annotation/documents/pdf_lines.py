@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from annotation.documents import pdf_pieces
 from annotation.documents.pdf_pieces import Figure, Line, Piece, Table, Word
 from annotation.documents.pdf_unruled import NARROW, continued, joined
 
@@ -36,6 +37,7 @@ class Read:
     cut: int = 0  # tables
     joined: int = 0  # pages
     noted: int = 0
+    formulas: int = 0
 
 
 def read_pages(pages: Iterable[dict[str, Any]]) -> Read:
@@ -46,6 +48,7 @@ def read_pages(pages: Iterable[dict[str, Any]]) -> Read:
         read.append(_page(page, number))
         widths.append(float(page["width"]))
         heights.append(float(page["height"]))
+        found.formulas += any(_is_of_formula(one[0], one[6]) for one in page["words"])
         found.drawn += bool(page["drawn"])
         found.turned += bool(page["turned"])
     running = _running([lines for lines, _, _ in read], heights)
@@ -75,7 +78,7 @@ def read_pages(pages: Iterable[dict[str, Any]]) -> Read:
 
 
 def _page(page: dict[str, Any], number: int) -> tuple[list[Line], list[Table], list[Figure]]:
-    words = _linked([Word(_letters(text), *where) for text, *where in page["words"]], page["links"])
+    words = _linked([Word(_letters(text, where[5]), *where) for text, *where in page["words"]], page["links"])
     tables = []
     for rows in page["tables"]:
         cells = [cell for row in rows for cell in row if cell]
@@ -99,8 +102,14 @@ def _is_over(line: Line, one: Figure) -> bool:
     return one.x0 < (line.x0 + line.x1) / 2 < one.x1 and one.top < (line.top + line.bottom) / 2 < one.bottom
 
 
-def _letters(text: str) -> str:
-    """Ligatures and radicals, which fonts hold in place of letters, as the letters that they are."""
+def _is_of_formula(text: str, font: str) -> bool:
+    is_set = bool(pdf_pieces.MATHS.search(font) and pdf_pieces.IN_FORMULA.search(text))
+    return is_set or bool(pdf_pieces.ITALIC_MATHS.search(text))
+
+
+def _letters(text: str, font: str) -> str:
+    """Ligatures and radicals, which fonts hold in place of letters, as the letters that they are; TeX's root as √."""
+    text = pdf_pieces.RADICAL.sub("√", text) if pdf_pieces.EXTENDED.search(font) else text
     return FORMS.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
 
 

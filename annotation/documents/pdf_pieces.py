@@ -6,6 +6,10 @@ from dataclasses import dataclass
 
 BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)  # in the name of a font
 TYPED = re.compile(r"courier|mono|consolas|menlo|typewriter|(?:cm|ec|lm|sf)tt", re.IGNORECASE)
+MATHS = re.compile(r"\bCM(?:SY|MI|MIB|EX|BSY)\d|\bMS[AB]M\d|\bKaTeX_|\bMJX|Math(?![a-z])")  # fonts of formulas
+IN_FORMULA = re.compile(r"[^\W_]|[√∑∏∫∂∞≤≥≠±×÷=+−(]")  # these hold list bullets and marks of notes too
+ITALIC_MATHS = re.compile("[\U0001d400-\U0001d7ff]")  # letters that are of formulas in any font
+EXTENDED, RADICAL = re.compile(r"\bCMEX|MathExtension"), re.compile(r"[p-t]|\(cid:11[2-6]\)")  # TeX's places for √
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ def _lost(read: pdf_lines.Read) -> tuple[str, ...]:
         "page in columns, whose order was guessed": read.in_columns,
         "page whose first rows were guessed to go on with the table before it": read.joined,
         "page with notes at its foot, which are in the text": read.noted,
+        "page with formulas, which were read as characters": read.formulas,
         "page without text": read.without_text,
         "page with a drawing, whose labels are in the text": read.drawn,
         "page with text on its side or aslant, which was left out": read.turned,

@@ -36,6 +36,22 @@ UNPACKED_MB, WRITTEN_MB, MOST_ENTRIES = 200, 40, 10_000
 UNPACKING = (zlib.error, lzma.LZMAError)
 WRITTEN = (".xml", ".rels", ".html", ".xhtml", ".htm", ".opf", ".ncx")  # what of a packed file is read
 WITHOUT_WORDS = "without words"  # a figure of which nothing is left where it is not shown
+# What a part says that pandoc does not hear, said so that it does: a picture linked outside, the words of one
+LINKED = "media/linked.png"
+ELSEWHERE = "https:"  # the address of what is fetched from nowhere
+RESAID = {
+    "word/document.xml": (rb"<a:blip\b(?![^<>]*\sr:embed=)(?=[^<>]*\sr:link=)", rb'<a:blip r:embed="linked"'),
+    "word/_rels/document.xml.rels": (
+        rb"(?=</Relationships>)",
+        b'<Relationship Id="linked" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/image" '
+        b'Target="%b"/>' % LINKED.encode(),
+    ),
+    "content.xml": (
+        rb"(<draw:image\b[^<>]*(?:/>|><text:p/></draw:image>))\s*(?:<svg:title>[^<]*</svg:title>\s*(?=<svg:desc>))?"
+        rb"<svg:(?:title|desc)>([^<]*)</svg:(?:title|desc)>",
+        rb"\1\2",
+    ),
+}
 FORMULA, EMBEDDED = "formula or chart", re.compile(r"[^/]+/content\.xml")  # of an OpenDocument
 # What a format's reader passes over in silence, as it is written in the part that holds the text
 PASSED_OVER = {
@@ -84,7 +100,8 @@ def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf
     figures = (f"{counted(plain.figures, 'figure')} {WITHOUT_WORDS}",) if plain.figures else ()
     by = f"{suffix[1:]} by {', '.join(converters)}"
     unread = (f"{counted(count, words)} that could not be read" for words, count in passed_over.items() if count > 0)
-    return Document(text.replace("\0", ""), (*figures, *unread, *lost), by, tuple(plain.images))
+    images = tuple(ELSEWHERE if one == LINKED else one for one in plain.images)
+    return Document(text.replace("\0", ""), (*figures, *unread, *lost), by, images)
 
 
 def pdf_reader() -> str:
@@ -96,7 +113,7 @@ def pdf_reader() -> str:
 
 
 def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[bytes, Counter[str]]:
-    """A packed document as its reader reads most of it, and what that passes over.
+    """A packed document as its reader reads most of it, without its pictures, and what that passes over.
 
     Raises ImportingError where it is none, or a bomb.
     """
@@ -106,15 +123,21 @@ def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[bytes, Count
             suffix=suffix,
         )  # fmt: skip
     try:
-        whole = io.BytesIO(original)
-        # what is opened to be added to may be no zip file, and nothing says so
-        with zipfile.ZipFile(io.BytesIO(original)) as packed, zipfile.ZipFile(whole, "a") as copy:
+        whole = io.BytesIO()
+        with zipfile.ZipFile(io.BytesIO(original)) as packed, zipfile.ZipFile(whole, "w") as copy:
             _refuse_bombs(packed, shown)
             _refuse_locked(packed, shown)
             part, signs = PASSED_OVER.get(suffix, ("", {}))
+            if suffix == ".epub":
+                return original, Counter()
             held = packed.read(part) if part in packed.namelist() else b""
-            for name in [*filter(EMBEDDED.fullmatch, packed.namelist())] if suffix == ".odt" else ():
-                copy.writestr(name.replace("/", "//"), packed.read(name))  # where pandoc reads what it wrote itself
+            copy.writestr(f"word/{LINKED}", b"")
+            for name in dict.fromkeys(packed.namelist()):
+                said = packed.read(name) if name.lower().endswith(WRITTEN) else b""  # pictures are read where they lie
+                said = re.sub(*RESAID[name], said) if name in RESAID else said
+                copy.writestr(name, said)
+                if suffix == ".odt" and EMBEDDED.fullmatch(name):
+                    copy.writestr(name.replace("/", "//"), said)  # where pandoc reads what it wrote itself
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, *UNPACKING):
         raise ImportingError(
             "{shown}: no {suffix} file, or cut off; save it anew", shown=shown, suffix=suffix

@@ -5,7 +5,17 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Sequence
 
-FONTS = {"plain": "Helvetica", "bold": "Helvetica-Bold", "slanted": "Helvetica-Oblique", "typed": "Courier"}
+FONTS = {
+    "plain": "Helvetica",
+    "bold": "Helvetica-Bold",
+    "slanted": "Helvetica-Oblique",
+    "typed": "Courier",
+    "maths": "ABCDEF+CMEX10",
+}
+WIDE = (  # of a font that readers do not know
+    f"/FirstChar 0/LastChar 255/Widths[{'500 ' * 256}]/FontDescriptor<</Type/FontDescriptor/FontName/{FONTS['maths']}"
+    "/Flags 4/Ascent 700/Descent -200/FontBBox[0 -200 500 700]>>"
+)
 Put = tuple[float, float, float, str, str]  # x and y from the upper left, type size, font, text
 
 
@@ -25,7 +35,10 @@ def pdf(
     objects = [
         "",
         "",
-        *(f"<</Type/Font/Subtype/Type1/BaseFont/{name}/Encoding/WinAnsiEncoding>>" for name in FONTS.values()),
+        *(
+            f"<</Type/Font/Subtype/Type1/BaseFont/{name}/Encoding/WinAnsiEncoding{WIDE * ('+' in name)}>>"
+            for name in FONTS.values()
+        ),
     ]
     objects.append(
         f"<</Type/XObject/Subtype/Image/Width {wide}/Height {high}/BitsPerComponent 8/ColorSpace/DeviceRGB"
@@ -40,7 +53,7 @@ def pdf(
         objects.append(f"<</Length {len(stream)}>>stream\n{stream}\nendstream")
         kids.append(len(objects) + 1)
         objects.append(
-            f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<<{held}>>/XObject<</Im 7 0 R>>>>"
+            f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<<{held}>>/XObject<</Im {3 + len(FONTS)} 0 R>>>>"
             f"/Contents {len(objects)} 0 R/Annots[{''.join(links)}]>>"
         )
     objects[0] = f"<</Type/Catalog/Pages 2 0 R{more}>>"

@@ -21,6 +21,7 @@ from sqlalchemy import Engine, select
 from annotation.documents import document_tree, reading
 from annotation.documents.reading import read_document
 from annotation.errors import AnnotationError, ImportingError
+from annotation.figures.placing import placed, reader
 from annotation.importing.layouts import propose
 from annotation.importing.reports.dr3_eval import read_dr3_eval
 from annotation.importing.reports.folder import read_folder
@@ -37,6 +38,15 @@ from tests.annotation.test_importing import write_wlc
 
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 R = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+DRAWN = " ".join(
+    f'xmlns:{name}="http://schemas.openxmlformats.org/drawingml/2006/{space}"'
+    for name, space in [("a", "main"), ("pic", "picture"), ("wp", "wordprocessingDrawing")]
+)
+# a picture that lies at the relationship `seen`, as Word's "Link to File" writes it
+LINKED = (
+    '<w:r><w:drawing><wp:inline><wp:docPr id="1" name="P" descr="High water"/><a:graphic><a:graphicData><pic:pic>'
+    '<pic:blipFill><a:blip r:link="seen"/></pic:blipFill></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing></w:r>'
+)
 MARKDOWN = """# Tides
 
 Tides rise.[1] They fall [2, 3] with the **moon**, see [Newton](https://example.org/n).[^1]
@@ -97,7 +107,7 @@ def docx(body: str, template: str = "http://127.0.0.1:9/t", **parts: str) -> byt
         )
         packed.writestr(
             "word/document.xml",
-            f'<w:document xmlns:w="{W}" xmlns:r="{R}" xmlns:c="urn:c"><w:body>{body}</w:body></w:document>',
+            f'<w:document xmlns:w="{W}" xmlns:r="{R}" xmlns:c="urn:c" {DRAWN}><w:body>{body}</w:body></w:document>',
         )
         for name, content in parts.items():
             packed.writestr(f"word/{name}.xml", content)
@@ -224,6 +234,20 @@ def test_html_becomes_what_an_agent_would_have_written(html: str, markdown: str)
 )  # fmt: skip
 def test_what_a_conversion_lost_is_counted(suffix: str, original: bytes, lost: tuple[str, ...]) -> None:
     assert read_document(original, suffix, "x").lost == lost
+
+
+def test_a_picture_linked_outside_and_the_words_of_an_open_documents_picture_are_told() -> None:
+    made = read_document(docx(paragraph(run("It rises."), LINKED)), ".docx", "x")
+    assert (made.text, made.lost) == ("It rises.![High water](figure1.png)\n", ())
+    kept = placed(made.text, reader(b"", "a.docx", made.images, None), "a key", show=True)
+    assert kept.lost == ("1 figure on the web, where nothing is fetched from",)
+    frame = '<draw:frame><draw:image xlink:href="Pictures/a.png"/>{}</draw:frame>'
+    for said, words in [
+        ("title>Ebb</svg:title", "Ebb"),
+        ("title>Ebb</svg:title><svg:desc>Low &amp; dry</svg:desc", "Low & dry"),
+    ]:
+        odt = changed(".odt", "content.xml", "Tides rise", "Tides " + frame.format(f"<svg:{said}>"))
+        assert f"Tides ![{words}](figure1.png)" in read_document(odt, ".odt", "x").text
 
 
 def two_systems(root: Path, lost: bytes = b"") -> Parsed:

@@ -84,6 +84,13 @@ def test_a_link_ends_within_a_word_and_an_address_over_lines_is_whole() -> None:
     assert read(page)[0] == "It rises (Newton). Tides https://example.org/the-long-and-ever-winding-way/moon/7 times."
 
 
+def test_formulas_are_told_and_texs_root_is_no_letter() -> None:
+    text, lost = read([(72, 80, 10, "plain", "It is"), (96, 80, 10, "maths", "p"), (106, 80, 10, "plain", "k high.")])
+    assert text == "It is √ k high."
+    assert lost == ("1 page with formulas, which were read as characters",)
+    assert read([(72, 80, 10, "maths", "\u2022"), (90, 80, 10, "plain", "A point")]) == ("- A point", ())
+
+
 def test_columns_are_read_one_after_the_other_and_that_it_was_a_guess_is_told() -> None:
     left, right = running(WORDS * 4, 72, 100, 42), running(WORDS.upper() * 3, 320, 100, 28)
     top: list[Put] = [
@@ -333,7 +340,7 @@ def test_a_lines_end_joins_dashes_and_compounds_and_letters_are_letters() -> Non
         read(page)[0]
         == "It rises under the rule of one moon—and falls by Anti-Lunar laws of the high and of the low water."
     )
-    assert pdf_lines._letters("\ufb01n 椒\u2fc7") == "fin 椒麻"
+    assert pdf_lines._letters("\ufb01n 椒\u2fc7", "") == "fin 椒麻"
 
 
 def test_words_that_nobody_could_see_are_none_and_blanks_have_an_end() -> None:

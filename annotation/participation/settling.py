@@ -101,10 +101,13 @@ def crowd_people(
     by_link = Enrollment.open_link_id.is_not(None), Enrollment.participant_sha256.is_not(None)
     came = select(Enrollment).where(Enrollment.study_id == study.id, *by_link)
     earlier = _earlier_bonuses(session, study, without)
+    back = _noted(session, study, "sent_back")
+    declined = {line.data["enrollment"] for line in back if line.data["end"] == "no_consent"}
     found = []
     for person in session.scalars(came.order_by(Enrollment.id)).all():
         line = paid[person.pseudonym]
-        end = end_of(session, principals.Principal(study.id, person.role, person.rater_id, person.id))
+        visitor = principals.Principal(study.id, person.role, person.rater_id, person.id)
+        end = end_of(session, visitor, declined=person.pseudonym in declined)
         due = math.ceil(round(line.amount * 100, 6)) * CENT
         seen = person.participant_sha256 or "", end, line.items, line.active_h, due, earlier[person.pseudonym]
         found.append(CrowdPerson(person.pseudonym, *seen, platform[person.open_link_id or 0]))

@@ -167,6 +167,9 @@ def test_whoever_ends_goes_back_by_the_platforms_own_address_and_nobody_sooner(s
     token = link(site, "prolific", **BACK)
     declines = come(site, f"/invite/{token}?PROLIFIC_PID=p4&SESSION_ID=v4")
     assert way_back(declines) == f"{AT_PROLIFIC}NO3"
+    with reading(site.engine) as session:
+        admin = local_admin(session.get_one(Study, site.study_id))
+        assert [one.end for one in settling.crowd_people(session, admin)] == ["no_consent"]
     with transaction(site.engine) as session:
         person = who(session, declines.cookies["calipers"])
         assert person is not None

@@ -41,6 +41,12 @@ def study_for(session: orm.Session, principal: Principal, *roles: str) -> Study:
     return session.get_one(Study, principal.study_id)
 
 
+def downloading(session: orm.Session, principal: Principal, kind: str) -> Principal:
+    """The same person, of whose download of such a file the study's audit trail has a line then."""
+    studies.audit(session, principal.study_id, principal.rater_id, "export", kind=kind)
+    return principal
+
+
 def require_role(principal: Principal, *roles: str) -> None:
     """Raises AnnotationError `forbidden` unless the role is one of `roles`; an admin may what an evaluator may."""
     held = {principal.role} | ({"evaluator"} if principal.role == "admin" else set())

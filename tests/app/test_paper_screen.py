@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -15,7 +16,10 @@ from annotation.people.principals import local_admin
 from annotation.people.sign_ins import sign_in, who
 from app.results.pack_files import zipped_pack
 from app.results.study_reports import shown_report
+from app.screens.results import paper
+from app.screens.study import people
 from db.connect import reading, transaction
+from db.people_tables import Rater
 from db.tables import Event, Study
 from exports.plots.ranking_figure import ranking_figure
 from tests.app.drawing import draw_only, drawn, evaluator, html_of, page, shown
@@ -91,8 +95,13 @@ def test_an_owner_makes_bundle_and_dataset_there_and_the_audit_trail_says_who(
             assert ("report/methods.zh-CN.md" in packed.namelist()) == (kind == "bundle")
         assert (told, f"Download the {kind}" in shown(screen)) == (kind, True)
     with reading(engine_here) as session:
+        owner = replace(local_admin(session.get_one(Study, study)), rater_id=session.scalars(select(Rater.id)).first())
+    assert paper._labels(owner).startswith("item_id,")
+    assert people._pay_file(lambda _: owner).startswith("name,pseudonym,")
+    with reading(engine_here) as session:
         acts = session.execute(select(Event.data, Event.rater_id).where(Event.what == "export")).all()
-    assert [(data["kind"], rater is not None) for data, rater in acts] == [("dataset", True), ("bundle", True)]
+    kinds = ["dataset", "bundle", "labels", "pay"]
+    assert [(data["kind"], rater is not None) for data, rater in acts] == [(kind, True) for kind in kinds]
 
 
 def test_before_a_reveal_an_owner_makes_neither(engine_here: Engine, tmp_path: Path) -> None:

@@ -9,14 +9,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from annotation.errors import AnnotationError
-from annotation.people.principals import Principal, study_for
+from annotation.people.principals import Principal, downloading, study_for
 from annotation.verdicts import labels_csv, load_verdicts
 from app.results import export_files, pack_files, shown_file, sources, study_reports
 from app.screens import look, report_page
 from app.settings import database
 from calibration.choosing.choice_words import short_sentence
 from calibration.results import CalibrationReport
-from db.connect import reading
+from db.connect import reading, transaction
 from exports import errors, page, presets
 from exports.facts import StudyFacts
 from exports.pack import METHODS_IN
@@ -162,5 +162,6 @@ def _pack(source: shown_file.Source, presets: tuple[str, ...], language: str | N
 
 
 def _labels(principal: Principal) -> str:
-    with reading(database()) as session:
-        return labels_csv(load_verdicts(session, study_for(session, principal, "evaluator")))
+    with transaction(database()) as session:
+        study = study_for(session, downloading(session, principal, "labels"), "evaluator")
+        return labels_csv(load_verdicts(session, study))

@@ -331,8 +331,8 @@ def _record_file(whose: Whose, name: str) -> str:
 
 
 def _pay_file(whose: Whose) -> str:
-    with connect.reading(database()) as session:
-        return pay_csv(people_list.pay_lines(session, whose(session)))
+    with connect.transaction(database()) as session:
+        return pay_csv(people_list.pay_lines(session, principals.downloading(session, whose(session), "pay")))
 
 
 GATES = {"none": "–", "asked": "asked", "under_way": "under way"}

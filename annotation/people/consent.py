@@ -89,7 +89,7 @@ def give_consent(session: Session, principal: Principal, sha256: str) -> None:
     if before in ("none", "given"):
         return
     hold_person(session, person.rater_id)
-    begin_by_one_visit(session, principal, person)
+    begin_by_one_visit(session, person, principal)
     person.consent_sha256, person.consented_at = sha256, types.now()
     audit(session, study.id, principal.rater_id, "consent", sha256=sha256, before=before)
 

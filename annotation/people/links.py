@@ -195,7 +195,7 @@ def _has_begun(session: Session, enrollment_id: int) -> bool:
     return session.scalar(begun) is not None
 
 
-def begin_by_one_visit(session: Session, principal: principals.Principal, person: Enrollment) -> None:
+def begin_by_one_visit(session: Session, person: Enrollment, principal: principals.Principal) -> None:
     """Whoever came with a participant id and begins now does so by one visit: every other door of theirs is closed.
 
     Sign-ins by those doors end with them, so that a visit which somebody made up before leads into nobody's work. The

@@ -41,7 +41,7 @@ def study_for(session: orm.Session, principal: Principal, *roles: str) -> Study:
     return session.get_one(Study, principal.study_id)
 
 
-def downloading(session: orm.Session, principal: Principal, kind: str) -> Principal:
+def downloading(session: orm.Session, kind: str, principal: Principal) -> Principal:
     """The same person, of whose download of such a file the study's audit trail has a line then."""
     studies.audit(session, principal.study_id, principal.rater_id, "export", kind=kind)
     return principal

@@ -47,7 +47,7 @@ def _take(session: orm.Session, principal: Principal) -> Assignment | None:
     person = session.get_one(people_tables.Enrollment, principal.enrollment_id)
     if study.status != "open" or person.status != "active" or closed_gate(session, principal):
         return None
-    begin_by_one_visit(session, principal, person)
+    begin_by_one_visit(session, person, principal)
     limited = quotas.one_at_a_time(session, study)
     returns.return_stale(session, study)
     within = quotas.reach(session, study, rater_id, limited=limited)

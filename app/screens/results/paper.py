@@ -163,5 +163,5 @@ def _pack(source: shown_file.Source, presets: tuple[str, ...], language: str | N
 
 def _labels(principal: Principal) -> str:
     with transaction(database()) as session:
-        study = study_for(session, downloading(session, principal, "labels"), "evaluator")
+        study = study_for(session, downloading(session, "labels", principal), "evaluator")
         return labels_csv(load_verdicts(session, study))

@@ -332,7 +332,7 @@ def _record_file(whose: Whose, name: str) -> str:
 
 def _pay_file(whose: Whose) -> str:
     with connect.transaction(database()) as session:
-        return pay_csv(people_list.pay_lines(session, principals.downloading(session, whose(session), "pay")))
+        return pay_csv(people_list.pay_lines(session, principals.downloading(session, "pay", whose(session))))
 
 
 GATES = {"none": "–", "asked": "asked", "under_way": "under way"}

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
+from annotation.judges.planning import plan as planning
 from annotation.judges.planning import requests
 from annotation.judges.planning.requests import asked_studies, next_request, request_run
 from annotation.judges.running.progress import JudgeSummary
@@ -298,18 +299,24 @@ def test_a_waiting_worker_carries_out_what_the_app_asks_for(judging: Judging, mo
         with transaction(judging.engine) as session:
             other = init_study(session, "other", read_protocol("quick_start")[1], 1)
             request_run(session, a_person(session, other.id, "Eva", "evaluator"), ["of no worker"])
-            request_run(session, eva, ["of_app"])
+            for _ in range(2):
+                request_run(session, eva, ["of_app"])
             waiting = other.id
 
         def one_is_left(engine: Engine) -> list[int]:
             if (found := asked_studies(engine)) == [waiting]:
                 raise KeyboardInterrupt
-            return found
+            return [waiting + 1, *found]  # one that was erased since
 
+        def first_fails(*given: Any, plan: Any = planning.plan_judges, failing: Any = iter([True])) -> Any:  # noqa: B008
+            return [][0] if next(failing, False) else plan(*given)
+
+        monkeypatch.setattr(planning, "plan_judges", first_fails)
         monkeypatch.setattr(requests, "next_request", next_request)
         monkeypatch.setattr(requests, "asked_studies", one_is_left)
         judging("judge", "resume", "--wait", exit_code=2)
-        judging("judge", "resume", *worker[3:], "--limit", "2", exit_code=130)
+        told = judging("judge", "resume", *worker[3:], "--limit", "2", exit_code=130)
+        assert "the worker met IndexError; its log says where: IndexError runs.py:" in told, "and goes on"
     finally:
         signal.signal(signal.SIGTERM, usual)
     with reading(judging.engine) as session:

@@ -73,6 +73,22 @@ def test_it_stands_before_a_rationale_that_is_required_and_c_comes_back_to_it(op
     expect(page.get_by_text("confidence 5").first).to_be_visible()
 
 
+def test_on_a_phone_it_is_asked_for_where_the_question_is_folded_away(opened: Any) -> None:
+    page, _ = opened(SURE)
+    page.set_viewport_size({"width": 390, "height": 700})
+    fold, box = page.get_by_role("button", name="Question and rationale"), page.get_by_role("textbox", name="Rationale")
+    fold.click()
+    expect(box).to_be_hidden()
+    fold.blur()
+    page.keyboard.press("1")
+    scale = page.get_by_role("radiogroup", name="Confidence")
+    expect(scale).to_be_focused()
+    expect(scale).to_be_in_viewport(ratio=1)
+    page.keyboard.press("4")
+    expect(fold).to_have_attribute("aria-expanded", "true")
+    expect(box).to_be_focused()
+
+
 def test_without_confidence_there_is_no_scale_and_no_key(opened: Any, server: Any) -> None:
     page, _ = opened(EIGHT)
     expect(page.get_by_role("radiogroup", name="Confidence")).to_have_count(0)

@@ -153,11 +153,12 @@ def next_request(engine: Engine, study_id: int, known: Collection[str]) -> Reque
 def end_request(engine: Engine, request: Requested, why: Mapping[str, str] | None = None) -> None:
     """Mark a request as carried out, however its run ended; judges of it that were paused wait until they go on.
 
-    Left open where it was taken up anew since. `why`: judge -> why it could not be run, which is kept with it.
+    Left open where it was taken up anew since. `why`: judge -> why it could not be run, which is kept with it. Nothing
+    is done where its study was erased.
     """
     with connect.transaction(engine) as session:
-        row = session.get_one(JudgeRequest, request.id, with_for_update=True)  # a pause may end in this very moment
-        if row.started_at != request.started_at or row.done_at is not None:
+        row = session.get(JudgeRequest, request.id, with_for_update=True)  # a pause may end in this very moment
+        if row is None or row.started_at != request.started_at or row.done_at is not None:
             return
         for judge, reason in (why or {}).items():
             told = reason if isinstance(reason, Sentence) else Sentence(reason)

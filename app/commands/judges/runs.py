@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -215,15 +216,20 @@ def _carry_out_requests(
     engine: Any, only: int, definitions: Sequence[JudgeDefinition], limit: int | None,
     as_json: bool, again: str, described: Callable[[int], dict[str, JudgeDefinition]], bases: Sequence[str],
 ) -> None:  # fmt: skip
-    """Plan each request, work on it, and mark it done however that ended; until interrupted.
+    """Plan each request, work on it, and mark it done however that ended; until interrupted or without a database.
 
     `only`: the study, where what was planned goes on and batches are fetched, too; 0 for requests in any. `described`:
     a study's judges of the app as they are at that moment, which ask no other address than `bases`; those of the file
     go before.
     """
+    from sqlalchemy.exc import NoResultFound
+
     from annotation.judges.defining.described import without_address
     from annotation.judges.planning.plan import plan_judges
     from annotation.judges.planning.requests import asked_studies, end_request, next_request, planned_judges
+    from app.logs import where
+    from db.errors import DatabaseError
+    from plain.wording import Sentence
 
     def work(study_id: int, chosen: Sequence[JudgeDefinition], request: int | None = None) -> dict[str, str]:
         of_app = (definition for definition in chosen if definition.name not in own)
@@ -239,6 +245,12 @@ def _carry_out_requests(
         except typer.Exit as ended:
             if ended.exit_code == 130:
                 raise
+        except DatabaseError:  # away or full, for every study
+            raise
+        except Exception as error:  # noqa: BLE001  (one study's mistake must not hold up all others, nor for ever)
+            why = Sentence("the worker met {error}; its log says where", error=type(error).__name__)
+            typer.echo(f"study {study_id}, request {request}: {why}: {where(error)}", err=True)  # quotes no report
+            return {definition.name: why for definition in chosen} | refused
         return refused
 
     own = {definition.name: definition for definition in definitions}
@@ -250,9 +262,10 @@ def _carry_out_requests(
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # a run takes it over, and leaves it unset
         request = None
         for study_id in [only] if only else asked_studies(engine):
-            known = described(study_id) | own
-            if request := next_request(engine, study_id, known):
-                break
+            with suppress(NoResultFound):  # erased since
+                known = described(study_id) | own
+                if request := next_request(engine, study_id, known):
+                    break
         if request is None:
             time.sleep(WAIT_S)
             if time.monotonic() > look_at:

@@ -162,10 +162,12 @@ def calibrate(
     kept = {judge: tuple(looking.sequence_row(row, settings, wide) for row in each) for judge, each in rows.items()}
     comparable = scale and study.judges and study.annotators
     choice = choose.choice_of(study, groups[0], scale, settings, kept) if scale and comparable else None
-    by_scores = None if scale or not study.annotators else score_preferences.judged_by_scores(study, settings)
+    is_mixed = scale is None and study.annotators
+    by_scores, unscored = score_preferences.judged_by_scores(study, settings) if is_mixed else (None, ())
     if by_scores:  # scores share no scale with the preference that people state; which of two is higher does
-        choice = choose.cheapest_adequate_judge(by_scores, settings)
         derived = {judge.rater for judge in by_scores.judges} - judged
+        own = {f"{name} by {one}": family for name, family in settings.families.items() for one in study.criteria}
+        choice = choose.cheapest_adequate_judge(by_scores, replace(settings, families={**settings.families, **own}))
         estimates += tuple(one for one in answering.answering_estimates(by_scores, wide) if one.rater in derived)
     tried = by_scores or study
     stepped(choice)
@@ -182,6 +184,7 @@ def calibrate(
             *unanswered,
             *drawn_topics.draw_cautions(drawn_topics.drawn_topics(study)),
             *cautions(study, settings, estimates, biases, choice, panel, tried),
+            *unscored,
         ),
         estimates,
         choice,

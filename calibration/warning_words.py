@@ -174,6 +174,12 @@ SENTENCES: Mapping[str, Clause] = {
         "topic under several names, intervals and tests take it for several independent ones; give it one cluster_id",
     ),
     "revealed": "labels were joined with systems before the study closed, on {day}",
+    "score_left_out": (
+        "{rater} is no candidate: {judge} scored two reports of {system} in cluster {cluster} on {score}; make "
+        "cluster_id the topic, or number repeats in the column run",
+        "{rater} is no candidate: item {item} has no system_a, so nobody knows whose report it scored; fill it",
+        "{rater} is no candidate: none of its {unusable} answers to this criterion is a number",
+    ),
     "selected_judge": (
         "{rater} is one of {tried} judges, prompts or settings that were tried: its own 95 % interval is too narrow "
         "for one picked for its result (of a best of 10 it holds the truth 61 to 72 times in 100); quote the "

@@ -63,22 +63,43 @@ def preference_agreement(
     return tuple(out)
 
 
-def judged_by_scores(study: joining.Study, settings: CalibrationSettings) -> joining.Study | None:
+def judged_by_scores(
+    study: joining.Study, settings: CalibrationSettings
+) -> tuple[joining.Study | None, tuple[estimates.ReportWarning, ...]]:
     """People's one preference, each score of a judge as a judge of it (`NAME by SCORE`) and those who stated it.
 
-    None where people answer no or several criteria on pairs, or no score says which of their reports is better.
+    None where people answer no or several criteria on pairs, or no score says which of their reports is better. A call
+    is billed whole, so that each of them costs what the judge's answers to every criterion of both reports do; unknown
+    where one of these has no price. `score_left_out`: of each score of a judge that says no preference.
     """
     frame = _as_text(study.frame)
     try:
         people, criterion = _people(study, frame)
-        found = [*_by_score(study, frame, people)]
     except errors.CalibrationError:
-        return None  # scores that name no system, or two of one report, say no preference
+        return None, ()
+    of_call = frame.groupby(["item_id", "rater_id", "run", "presentation"])
+    frame = frame.assign(**{name: of_call[name].transform("sum", skipna=False) for name in SPENT})
+    frame, warnings = _that_say_a_preference(study, frame)
+    found = [*_by_score(study, frame, people)]
     if not any(derived for _, derived, _ in found):
-        return None
+        return None, warnings
     named = [rows.assign(rater_id=rows["rater_id"] + f" by {score}" * (score != criterion)) for score, _, rows in found]
     both = pd.concat([people, *named], ignore_index=True).assign(criterion=criterion)
-    return joining.study_of(both.drop(columns="unit"), settings)
+    return joining.study_of(both.drop(columns="unit"), settings), warnings
+
+
+def _that_say_a_preference(
+    study: joining.Study, frame: pd.DataFrame
+) -> tuple[pd.DataFrame, tuple[estimates.ReportWarning, ...]]:
+    """The rows without each score of a judge of which `preferences_from_scores` can make nothing, and a warning."""
+    scores = frame[(frame["rater_kind"] == "judge") & frame["criterion"].map(study.kinds).eq("rating")]
+    numbers, warnings = {*_rated(scores)}, []
+    for (score, judge), rows in scores.groupby(["criterion", "rater_id"]):
+        facts = _hindrance(rows) if score in numbers else {"unusable": len(rows)}
+        if facts:
+            frame = frame.drop(index=rows.index)
+            warnings.append(estimates.ReportWarning("score_left_out", facts, f"{judge} by {score}"))
+    return frame, tuple(warnings)
 
 
 def _by_score(
@@ -171,6 +192,7 @@ def _kappas(
 
 SAME_SCORE = 1e-9
 GIVEN = ["cluster_id", "rater_id", "criterion", "run"]
+SPENT = ["seconds", "cost_usd"]
 
 
 def preferences_from_scores(verdicts: pd.DataFrame, margin: float = 0.0) -> pd.DataFrame:
@@ -179,8 +201,8 @@ def preferences_from_scores(verdicts: pd.DataFrame, margin: float = 0.0) -> pd.D
     `verdicts`: ratings of single reports (`labels.csv`); the topic is `cluster_id`. A tie is a difference within
     `margin`. Who is A is decided by a coin made of topic and names. The rows are marked `derived`, so that `calibrate`
     counts them and says so; a pair with an unusable score keeps that score's status, and seconds and cost are those of
-    both. Raises `not_scores`, `one_system_only`, `duplicate_verdict`, `bad_number`. DeepResearchGym and DeepResearch
-    Bench compare so.
+    both, settings tried the most of either. Raises `not_scores`, `one_system_only`, `duplicate_verdict`, `bad_number`.
+    DeepResearchGym and DeepResearch Bench compare so.
     """
     if not 0 <= margin < np.inf:
         raise errors.CalibrationError("bad_number", f"margin is {margin}; use a number from 0")
@@ -210,9 +232,11 @@ def preferences_from_scores(verdicts: pd.DataFrame, margin: float = 0.0) -> pd.D
             "system_a": np.where(a_is_x, both["system_a_x"], both["system_a_y"]),
             "system_b": np.where(a_is_x, both["system_a_y"], both["system_a_x"]),
             "category": both["category_x"],
-            **{name: both[f"{name}_x"] + both[f"{name}_y"] for name in ("seconds", "cost_usd")},
+            **{name: both[f"{name}_x"] + both[f"{name}_y"] for name in SPENT},
         }
     )
+    if "settings_tried" in frame.columns:
+        out["settings_tried"] = both[["settings_tried_x", "settings_tried_y"]].max(axis=1)
     return out.assign(derived=True)
 
 
@@ -221,21 +245,28 @@ def _rated(frame: pd.DataFrame) -> list[str]:
     return [str(name) for name, rows in ok.groupby("criterion") if kind_of(rows["label"].unique()) == "rating"]
 
 
-def _refuse_doubles(frame: pd.DataFrame) -> None:
-    nameless = frame[frame["system_a"] == ""]
+def _hindrance(frame: pd.DataFrame) -> dict[str, object]:
+    """What first keeps these scores from saying a preference: an item without a system, or two reports of one."""
+    nameless = frame.loc[frame["system_a"] == "", "item_id"]
     if len(nameless):
-        row = nameless.iloc[0]
+        return {"item": nameless.iloc[0]}
+    doubled = frame[frame.duplicated([*GIVEN, "system_a"])]
+    names = {"judge": "rater_id", "system": "system_a", "cluster": "cluster_id", "score": "criterion"}
+    return {name: doubled[column].iloc[0] for name, column in names.items()} if len(doubled) else {}
+
+
+def _refuse_doubles(frame: pd.DataFrame) -> None:
+    found = _hindrance(frame)
+    if "item" in found:
         raise errors.CalibrationError(
             "one_system_only",
-            f"item '{row['item_id']}' has no system_a; a preference needs to know whose report was scored",
+            f"item '{found['item']}' has no system_a; a preference needs to know whose report was scored",
         )
-    doubled = frame[frame.duplicated([*GIVEN, "system_a"])]
-    if len(doubled):
-        row = doubled.iloc[0]
+    if found:
         raise errors.CalibrationError(
             "duplicate_verdict",
-            f"rater '{row['rater_id']}' scored two reports of '{row['system_a']}' in cluster '{row['cluster_id']}' on "
-            f"'{row['criterion']}'; make cluster_id the topic, or number repeats in the column run",
+            f"rater '{found['judge']}' scored two reports of '{found['system']}' in cluster '{found['cluster']}' on "
+            f"'{found['score']}'; make cluster_id the topic, or number repeats in the column run",
         )
 
 

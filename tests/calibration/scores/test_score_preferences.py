@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from calibration.agreement.score_preferences import PreferenceAgreement, peoples_preferences, preference_agreement
 from calibration.calibrate import calibrate
+from calibration.choosing.choice import Candidate
 from calibration.errors import CalibrationError
 from calibration.inference.bootstrap import expanded_percentile, wilson_effective
 from calibration.results import CalibrationSettings
@@ -72,9 +74,56 @@ def test_ten_of_thirteen_preferences_by_hand() -> None:
     assert found.kept.note == "ties on either side dropped, 1; not answered by the judge 2"
 
 
-def test_each_score_is_a_judge_of_the_preference_to_choose_among_and_costs_what_both_reports_do() -> None:
-    priced = FRAME.assign(cost_usd=np.where(FRAME["rater_kind"] == "judge", 0.01, np.nan))
-    report = calibrate(priced, FEW)
+PRICED = FRAME.assign(cost_usd=np.where(FRAME["rater_kind"] == "judge", 0.01, np.nan))
+
+
+def candidates(frame: pd.DataFrame, settings: CalibrationSettings = FEW) -> dict[str, Candidate]:
+    choice = calibrate(frame, settings).choice
+    return {one.judge: one for one in choice.candidates} if choice else {}
+
+
+@pytest.mark.parametrize("score", ["clarity", "recall"])
+def test_a_score_costs_its_judges_whole_call_on_both_reports(score: str) -> None:
+    """Of a judge whose calls answer both scores."""
+    pairs, calls = FRAME[FRAME["rater_kind"] == "human"].drop_duplicates("item_id"), FRAME[FRAME["rater_id"] == "mini"]
+    rows = calls.groupby(["cluster_id", "system_a"])["criterion"].agg(["size", lambda given: score in set(given)])
+    one, other = (
+        rows.reindex(pd.MultiIndex.from_frame(pairs[["cluster_id", side]])) for side in ("system_a", "system_b")
+    )
+    both = one.iloc[:, 1].eq(True).to_numpy() & other.iloc[:, 1].eq(True).to_numpy()
+    billed = (one["size"].to_numpy() + other["size"].to_numpy())[both].mean()
+    assert candidates(PRICED)[f"mini by {score}"].cost_per_item == pytest.approx(0.01 * billed)
+    unknown = PRICED.assign(cost_usd=PRICED["cost_usd"].where(PRICED["criterion"] != "recall"))
+    assert math.isnan(candidates(unknown)[f"mini by {score}"].cost_per_item), "a part of the call has no price"
+
+
+def test_settings_tried_before_count_for_each_score_of_their_judge() -> None:
+    again = FRAME.assign(settings_tried=np.where(FRAME["rater_id"] == "mini", 4, np.nan))
+    once, tried = calibrate(FRAME, FEW).choice, calibrate(again, FEW).choice
+    assert once is not None
+    assert tried is not None
+    assert (once.tried, tried.tried) == (4, 4 + 2 * 3)
+
+
+def test_a_score_that_says_no_preference_is_left_out_by_name_and_the_others_stay() -> None:
+    twice = FRAME[(FRAME["rater_id"] == "mini") & (FRAME["criterion"] == "clarity")].head(1).assign(item_id="again")
+    report = calibrate(pd.concat([FRAME, twice], ignore_index=True), FEW)
+    assert report.choice is not None
+    assert {one.judge for one in report.choice.candidates} == {f"{a} by {b}" for a, b in CASES} - {"mini by clarity"}
+    (told,) = (one for one in report.warnings if one.code == "score_left_out")
+    assert "mini by clarity is no candidate: mini scored two reports of" in told.text
+
+
+def test_a_score_is_held_to_its_judges_family() -> None:
+    settings = replace(FEW, families={"mini": "a", "atlas": "a"}, require=("self-preference",))
+    choice = calibrate(FRAME, settings).choice
+    assert choice is not None
+    rows = {one.judge: [row.question for row in one.rows] for one in choice.candidates}
+    assert ["self-preference" in rows[f"{judge} by clarity"] for judge in ("mini", "large")] == [True, False]
+
+
+def test_each_score_is_a_judge_of_the_preference_to_choose_among() -> None:
+    report = calibrate(PRICED, FEW)
     assert report.choice is not None
     found = {one.judge: one for one in report.choice.candidates}
     assert {*found} == {f"{judge} by {score}" for judge, score in CASES}
@@ -82,7 +131,6 @@ def test_each_score_is_a_judge_of_the_preference_to_choose_among_and_costs_what_
         rows = beside(judge, score)
         agreed = (rows["a"] == rows["b"])[rows["a"] != ""].mean()
         assert found[f"{judge} by {score}"].agreement.value == pytest.approx(agreed)
-        assert found[f"{judge} by {score}"].cost_per_item == pytest.approx(0.02)
     assert {one.rater for one in report.warnings if one.code == "derived_preferences"} == {*found}
     assert decision_of(report, "large by clarity") is not None, "the gate decides on it"
     two = pd.concat([FRAME, FRAME[FRAME["rater_kind"] == "human"].assign(criterion="other")])

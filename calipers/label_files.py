@@ -11,7 +11,7 @@ import pandas as pd
 
 from annotation.errors import AnnotationError
 from annotation.files.decoding import read_toml
-from annotation.files.tables import AS_FOUND, Form, Wants, read_table
+from annotation.files.tables import AS_FOUND, Form, Wants, read_table, ungrouped
 from calibration.errors import CalibrationError
 from calibration.table import checking, roles, verdicts
 from plain.spreadsheets import unguarded
@@ -38,7 +38,8 @@ def read_labels(path: Path, used_only: bool = False, asked: Form = AS_FOUND) -> 
         all_names = [str(name) for name in names]
         return [name for name in all_names if not used_only or name in USED or not {*verdicts.REQUIRED} <= {*all_names}]
 
-    frame = read_table(path, asked, Wants(wanted, SHORT, TELLING)).frame
+    read = read_table(path, asked, Wants(wanted, SHORT, TELLING))
+    frame = ungrouped(read, (*verdicts.NUMBERS, *verdicts.EXTRA_NUMBERS, "label")).frame
     return pd.DataFrame({name: _unguarded(frame.pop(name)) for name in wanted(frame)})
 
 

@@ -11,7 +11,7 @@ from annotation.answer_layouts import ANSWER_LAYOUTS, answer_layout_lines, told_
 from annotation.errors import AnnotationError, ImportingError
 from annotation.files.containers import Said
 from annotation.files.decoding import some_of
-from annotation.files.tables import AS_FOUND, FILE_SUFFIXES, Form, Table, Wants, form_asked, read_table
+from annotation.files.tables import AS_FOUND, FILE_SUFFIXES, Form, Table, Wants, form_asked, read_table, ungrouped
 from annotation.tool_answers.entries import Reading, parse_fields
 from annotation.tool_answers.tables import numbered_people, table_of
 from calibration.table import roles
@@ -141,7 +141,7 @@ def _read_one(
     recipe = Recipe(mapping, kept, layout or options.layout, path.name, people, asked.ignored, raters)
     if problems:
         return TidyFile(table.frame[:0], recipe, table.frame, (*table.told, *told), problems)
-    made = applying.tidy(table.frame, mapping)
+    made = applying.tidy(ungrouped(table, mapping.numbers).frame, mapping)
     return TidyFile(made.labels, recipe, table.frame, (*table.told, *told, *made.told), made.problems)
 
 

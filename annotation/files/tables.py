@@ -39,8 +39,7 @@ COMMA = re.compile(rf"{SIGN}(?:\d+|\d{{1,3}}(?:\.\d{{3}})+),\d+{END}")
 THOUSANDS = re.compile(rf"{SIGN}\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?{END}")
 GROUPED = re.compile(rf"{SIGN}\d{{1,3}}(?:\.\d{{3}})+{END}")  # points between thousands, where commas are decimal
 LONGEST = 40  # characters of a number; a longer cell tells that its column holds texts
-UNPACKED_MAX = 512 << 20
-GZIP = b"\x1f\x8b"
+GZIP, UNPACKED_MAX = b"\x1f\x8b", 512 << 20
 SHEET = "sheet"  # names the sheet of a row, where several hold one table
 
 
@@ -177,11 +176,8 @@ def _read_file(path: Path, start: bytes, asked: Form, wants: Wants) -> Table:
 
 def _read_text(path: Path, start: bytes, asked: Form, wants: Wants) -> Table:
     encoding = delimited.encoding_of(start, asked.encoding)
-    whole = (
-        start[: delimited.SAMPLE]
-        if len(start) <= delimited.SAMPLE
-        else start[: delimited.SAMPLE].rpartition(b"\n")[0] or start[: delimited.SAMPLE]
-    )
+    cut = start[: delimited.SAMPLE]
+    whole = cut if len(start) <= delimited.SAMPLE else cut.rpartition(b"\n")[0] or cut
     sample = whole.removeprefix(decoding.BOM).decode("utf-8" if encoding == "utf-8" else encoding, "ignore")
     separator = asked.separator or delimited.separator_of(sample)
     frame, told = None, tuple[str, ...]()
@@ -268,7 +264,8 @@ def _read_folder(path: Path, asked: Form, wants: Wants) -> Table:
     told = tuple(dict.fromkeys(sentence for one in tables for sentence in one.told))
     if len(kept) > 1:
         told = (f"{len(kept)} files of a folder are one table" + f", named in the column {FILE!r}" * is_named, *told)
-    return Table(pd.concat(frames, ignore_index=True).fillna("").astype("str"), asked, told)
+    decimal = "," if {one.form.decimal for one in tables} == {","} else asked.decimal
+    return Table(pd.concat(frames, ignore_index=True).fillna("").astype("str"), replace(asked, decimal=decimal), told)
 
 
 def with_points(frame: pd.DataFrame, where: str, asked: str) -> tuple[pd.DataFrame, str]:
@@ -285,16 +282,21 @@ def with_points(frame: pd.DataFrame, where: str, asked: str) -> tuple[pd.DataFra
         return frame, ""
     sure = {_sign(text) for texts in numbers.values() for text in texts} - {""}
     if not asked and len(sure) != 1:
-        name = next(iter(numbers))
-        text = next(text for text in numbers[name] if "," in text)
+        name, text = next((name, text) for name, texts in numbers.items() for text in texts if "," in text)
         raise AnnotationError(
             "bad_file",
             f"{where}: {text.strip()!r} in column {name!r} may have a decimal comma or one between thousands; say "
             "which: --read decimal=, or --read decimal=.",
         )
     sign = asked or sure.pop()
-    grouped = [str(name) for name in frame if sign == "," and str(name) not in numbers and _is_grouped(frame[name])]
-    return frame.assign(**{name: _rewritten(frame[name], sign) for name in (*numbers, *grouped)}), sign
+    return frame.assign(**{name: _rewritten(frame[name], sign) for name in numbers}), sign
+
+
+def ungrouped(table: Table, names: Iterable[str]) -> Table:
+    """Where commas are decimal, the table without points between thousands in `names`, which are read as numbers."""
+    frame = table.frame
+    grouped = [name for name in names if table.form.decimal == "," and name in frame and _is_grouped(frame[name])]
+    return replace(table, frame=frame.assign(**{name: _rewritten(frame[name], ",") for name in grouped}))
 
 
 def _is_grouped(column: pd.Series[str]) -> bool:
@@ -305,10 +307,8 @@ def _is_grouped(column: pd.Series[str]) -> bool:
 
 
 def _has_comma(column: pd.Series[str]) -> bool:
-    first = column.iloc[:50]
-    if (first.str.len() > LONGEST).any():
-        return False
-    return bool(column.str.contains(",", regex=False).any())
+    is_long = bool((column.iloc[:50].str.len() > LONGEST).any())
+    return not is_long and bool(column.str.contains(",", regex=False).any())
 
 
 def _distinct(column: pd.Series[str]) -> list[str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 JOINED = "|"  # between the parts of an id that several columns make
 FORMAT = "calipers-mapping/1"
+MEASURED = ("len_a", "len_b", "seconds", "cost_usd", "confidence")  # parts that are read as numbers
 READ_AS = ("verdicts", "sides", "systems", "scores", "words")
 
 
@@ -53,6 +54,16 @@ class LabelMap:
     kinds: Mapping[str, str] = field(default_factory=dict)
     kind_words: Mapping[str, str] = field(default_factory=dict)
     answers: Mapping[str, Answers] = field(default_factory=dict)
+
+    @property
+    def numbers(self) -> set[str]:
+        """The columns that are read as numbers, a score's and what was measured; never what names anything."""
+        scores = {criterion for criterion, one in self.answers.items() if one.read_as == "scores"}
+        parts = (*MEASURED, *(["label"] if scores == {*self.answers} else []))
+        found = {name for part in parts for name in self.columns.get(part, ())}
+        found |= {name for one in self.spread for name in one.measures.values()}
+        answered = {one.column: one.criterion if one.criterion in self.answers else "" for one in self.spread}
+        return found | {name for name, criterion in answered.items() if criterion in scores}
 
 
 @dataclass(frozen=True)

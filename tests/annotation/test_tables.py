@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from annotation.errors import AnnotationError
-from annotation.files.tables import Form, Wants, form_asked, read_table
+from annotation.files.tables import Form, Wants, form_asked, read_table, ungrouped
 from tests.annotation.spreadsheet_files import write_ods, write_xlsx
 
 HEAD = ["item_id", "rater_id", "label", "seconds"]
@@ -242,14 +242,18 @@ def test_a_comma_in_a_number_is_read_where_one_reading_is_left(
         assert read_table(path).frame["b"].astype("str").tolist() == read
 
 
-def test_where_commas_are_decimal_points_stand_between_thousands_in_every_column(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("score;ms;version\n1,5;1.544;1.10\n2,5;900;2.100\n")
-    assert read_table(path).frame.to_dict("list") == {
-        "score": ["1.5", "2.5"],
-        "ms": ["1544", "900"],
-        "version": ["1.10", "2.100"],
-    }
+def test_where_commas_are_decimal_points_stand_between_thousands_of_numbers_and_in_no_name(tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("score;ms;version;item_id\n1,5;1.544;1.10;1.100\n2,5;900;2.100;2.101\n")
+    for path, times in ((tmp_path / "a.csv", 1), (tmp_path, 2)):  # a file, and a folder of two
+        assert ungrouped(read_table(path), ("ms", "version")).frame.drop(columns="file", errors="ignore").to_dict(
+            "list"
+        ) == {
+            "score": ["1.5", "2.5"] * times,
+            "ms": ["1544", "900"] * times,
+            "version": ["1.10", "2.100"] * times,
+            "item_id": ["1.100", "2.101"] * times,
+        }
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ import calipers
 from annotation.errors import AnnotationError
 from app.commands.tidying import options_of
 from calibration.tidying.raters import person_of
+from calipers.label_files import read_labels
 from calipers.mapping_files import recipe_text
 from calipers.tidy_files import labels_of, read_tidy
 from tests.annotation.spreadsheet_files import write_ods, write_xlsx
@@ -588,6 +589,31 @@ def test_what_may_not_be_read_as_an_answer_is_not(tmp_path: Path) -> None:
     ]
     assert "gpt-4o.reason" in str(made(explained).told)
     assert ({*made(explained).labels["label"]}, "rationale" in made(explained).labels) == ({"A", "B"}, False)
+
+
+def test_points_between_thousands_go_from_numbers_and_from_no_name(tmp_path: Path) -> None:
+    """1.100 beside 0,02 is 1100 as a time, a price or a score, and stays as an item, a topic, a system or a rater."""
+    names = ("item_id", "cluster_id", "system_a", "rater_id")
+    row = {"system_b": "borel", "criterion": "overall", "cost_usd": "0,02"}
+    rows = [row | dict.fromkeys(names, "1.100") | {"item_id": f"1.{n}00", "rater_id": who, "rater_kind": kind,
+                                                   "label": score, "seconds": "1.544", "confidence": "0,5"}
+            for n in range(1, 7) for who, kind, score in (("1.100", "human", "1.250"), ("1.200", "judge", "900"))]  # fmt: skip
+    path = written(tmp_path / "a.csv", delimited(rows, ";"))
+    tidied, own = labels_of(path, options_of(columns=[], words=[], people=[], read=[]))[0], read_labels(path)
+    wide = [{"item": f"1.{n}00", "anna": "1.250", "gpt-4o": 900 + n, "gpt-4o seconds": "1.544", "gpt-4o cost_usd": "0,02"}
+            for n in range(1, 7)]  # fmt: skip
+    spread = labels_of(
+        written(tmp_path / "b.csv", delimited(wide, ";")),
+        options_of(columns=[], words=[], people=["anna"], read=[], labels_are="scores"),
+    )[0]
+    for labels in (tidied, own):
+        assert [labels[name].iloc[0] for name in names] == ["1.100"] * 4
+        assert {*labels["seconds"]} == {"1544"}
+        assert {*labels["label"]} == {"1250", "900"}
+        assert {*labels["cost_usd"]} == {"0.02"}
+    assert {*spread["item_id"]} == {f"1.{n}00" for n in range(1, 7)}
+    assert {*spread["seconds"]} == {"", "1544"}
+    assert {*spread["label"]} == {"1250", *(str(900 + n) for n in range(1, 7))}
 
 
 @pytest.mark.parametrize("head", ["model", "llm", "llm_judge", "model_name"])

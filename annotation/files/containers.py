@@ -106,16 +106,28 @@ def raters_listed(
             if beside:
                 _refuse_unsaid(name, members, telling, said, (next(iter(beside)), chosen))
     named = dict.fromkeys(asked for one in chosen.values() for asked in one.answers.values() if asked)
-    told = f"a criterion each: {', '.join(named)}"
     listed = [_listed(record, chosen, said) for record in together] if chosen else records
-    return listed, (*left, told) if named else left
+    return listed, (*left, f"a criterion each: {', '.join(named)}", *_lacking(chosen, held, said)) if named else left
+
+
+def _lacking(chosen: Mapping[str, Container], held: Mapping[str, list[Any]], said: Said) -> tuple[str, ...]:
+    """How many keys each judge's records lack of criteria that its others have, in words; () where none does."""
+    cells = [
+        (who, key, _given(key, own)) for name, one in chosen.items() for value in held[name]
+        for who, record in _members(value, one.who) if isinstance(record, Mapping)
+        if (who not in said.people if said.people else said.kind(who) == "judge")
+        for own in [flat(record)] if not {*own} <= FAILED for key in one.answers
+    ]  # fmt: skip
+    given = {(who, key) for who, key, is_there in cells if is_there}
+    lacking = [who for who, key, is_there in cells if not is_there and (who, key) in given]
+    counts = ", ".join(f"{who} {lacking.count(who):,}" for who in dict.fromkeys(lacking))
+    return (f"not asked, having no key that the judge has elsewhere (null is missing): {counts}",) if counts else ()
 
 
 def _gathered(record: Mapping[str, Any], said: Said) -> Mapping[str, Any]:
     """The record, with objects under raters' own names, `"gpt-4o": {"verdict": "A"}`, in one object."""
     own = {
-        name: value
-        for name, value in record.items()
+        name: value for name, value in record.items()
         if isinstance(value, Mapping) and value and (name in said.people or said.kind(name) == "judge")
         and not name.endswith("s") and not {*TEXTS, *chain(*RATERS)} & {*value}
         and not any(one.startswith(f"{name}.") for one in said.named)
@@ -176,8 +188,7 @@ def _members(value: Any, who: str) -> list[tuple[str, Any]]:
     elif not who:
         pairs = [pair for one in value for pair in one.items()]
     else:
-        rows = [flat(one) for one in value]
-        return [(str(row[who]), {key: cell for key, cell in row.items() if key != who}) for row in rows]
+        return [(str(row[who]), {key: row[key] for key in row if key != who}) for row in map(flat, value)]
     return [(rater, one) for rater, held in pairs for one in (held if is_records(held) else [held])]
 
 

@@ -565,6 +565,11 @@ def test_what_may_not_be_read_as_an_answer_is_not(tmp_path: Path) -> None:
     assert {*made(counted, people=["mara", "ken"]).labels["rater_id"]} == {"mara", "ken", "new"}
     beside = [{"id": n, "notes": [{"rater": who, "clarity": n % 5, "depth": n % 4} for who in ("mara", "ken")],
                "judges": {"gpt-4o": {"clarity": n % 3, "depth": n % 5}}} for n in range(9)]  # fmt: skip
+    some = [row | {"judges": {"gpt-4o": {"clarity": row["id"] % 3, "depth": 4} if row["id"] > 3 else {"clarity": 1}}}
+            for row in beside]  # fmt: skip
+    for people in ([], ["mara,ken"]):
+        lacking = read_tidy(written(tmp_path / "a.jsonl", lines(some)), options_of(**said | {"people": people}))
+        assert "having no key that the judge has elsewhere (null is missing): gpt-4o 4" in str(lacking.told)
     listed = options_of(**said | {"people": ["mara,ken"], "read": ["records=notes"]})
     labels, how = labels_of(written(tmp_path / "a.jsonl", lines(beside)), listed)
     assert {*labels["criterion"]} == {"clarity", "depth"}

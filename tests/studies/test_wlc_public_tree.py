@@ -14,7 +14,7 @@ from tests.annotation.layout_trees import put
 from tests.annotation.probe_trees import read_probes
 from tests.studies.desk import a_desk
 from tests.studies.tables import commands
-from tests.studies.test_wlc import CHECKING, WRITING
+from tests.studies.test_wlc import CHECKING, WRITING, judges_of_the_page
 
 REAL = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "wlc_real" / "data" / "2025_Mar_Nov"
 AGENTS = ("grok", "langchain_w_gpt5", "openai", "qwen")
@@ -66,8 +66,8 @@ def test_every_command_of_its_page_runs_on_it_as_it_stands(tmp_path: Path, fake_
     fake_process.reset(latency_ms=0)
     with a_desk(tmp_path) as desk:
         (desk.folder / "wlc_files").symlink_to(REAL.parent.parent)
-        for name, judges in (("writing", WRITING), ("checking", CHECKING)):
-            put(desk.folder / f"{name}.toml", judges.format(base=fake_process.base))
+        for file in (WRITING, CHECKING):
+            put(desk.folder / file, judges_of_the_page(file, fake_process.base))
         for words in commands("wlc.md"):
             desk(*words)
             if words[0] == "open":

@@ -1,11 +1,11 @@
 """Optional columns of `labels.csv`: what a label of a judge took and cost, weights, items of one view, probes."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Row, func, orm, select
+from sqlalchemy import ColumnElement, Row, func, orm, select
 
 from annotation.items import shown, twins
 from annotation.studies import protocol_of
@@ -25,29 +25,31 @@ class JudgeShares:
     """
 
     def __init__(self, session: orm.Session, study: Study) -> None:
-        self._calls = groupby(_calls(session, study), key=lambda row: int(row.assignment_id))
+        self._calls = _answering(session, Judge.study_id == study.id)
         self._assignment = -1
-        self._served_by: list[Row[Any]] = []
+        self._answers: Mapping[int, Row[Any]] = {}
 
     def of(self, assignment: int, criterion: int) -> Share:
         """(seconds, USD) of the label on `criterion`, a row's id."""
         while self._assignment < assignment:
-            self._assignment, calls = next(self._calls, (NEVER, iter(())))
-            self._served_by = list(calls)
-        if self._assignment > assignment:
+            self._assignment, self._answers = next(self._calls, (NEVER, {}))
+        call = self._answers.get(criterion) if self._assignment == assignment else None
+        if call is None or not call.attempts:
             return UNKNOWN
-        # more than one call serves a label where the judge was run again with other settings: all of them were billed
-        parts = [_part(call) for call in self._served_by if criterion in call.criteria]
-        return _sum_known([seconds for seconds, _ in parts]), _sum_known([cost for _, cost in parts])
+        labels = _labels(call)
+        # half a cost is not a cost
+        return call.seconds / labels, call.cost / labels if call.priced == call.attempts else None
 
 
-def _calls(session: orm.Session, study: Study) -> Iterator[Row[Any]]:
-    """One row per assignment and call, by assignment: the call's sums and how many assignments it served."""
-    mine = (
-        select(JudgeCall.id)
-        .join(Judge, Judge.id == JudgeCall.judge_id)
-        .where(Judge.study_id == study.id, JudgeCall.stress.is_(None))
-    )
+def usd_in_force(session: orm.Session, judge: Judge) -> float:
+    """The known USD of the calls whose answers count now: of each label those of the call that answered it last."""
+    found = _answering(session, Judge.id == judge.id)
+    return sum((call.cost or 0.0) / _labels(call) for _, calls in found for call in calls.values())
+
+
+def _answering(session: orm.Session, *whose: ColumnElement[bool]) -> Iterator[tuple[int, Mapping[int, Row[Any]]]]:
+    """Each assignment in turn, and of each criterion the call that answered it last: its sums, and what it served."""
+    mine = select(JudgeCall.id).join(Judge, Judge.id == JudgeCall.judge_id).where(*whose, JudgeCall.stress.is_(None))
     tried = (
         select(
             JudgeAttempt.call_id,
@@ -69,22 +71,18 @@ def _calls(session: orm.Session, study: Study) -> Iterator[Row[Any]]:
     rows = (
         select(JudgeCallAssignment.assignment_id, JudgeCall.criteria, tried, served.c.assignments)
         .join(JudgeCall, JudgeCall.id == JudgeCallAssignment.call_id)
-        .join(tried, tried.c.call_id == JudgeCall.id)
+        .outerjoin(tried, tried.c.call_id == JudgeCall.id)
         .join(served, served.c.call_id == JudgeCall.id)
-        .order_by(JudgeCallAssignment.assignment_id, JudgeCall.id)
+        .where(JudgeCall.outcome.is_distinct_from("stale"))  # it left no label
+        .order_by(JudgeCallAssignment.assignment_id, JudgeCall.done_at.nulls_first(), JudgeCall.id)
     )
-    return iter(session.execute(rows.execution_options(yield_per=CHUNK)))
+    in_turn = groupby(session.execute(rows.execution_options(yield_per=CHUNK)), key=lambda row: int(row.assignment_id))
+    for assignment, calls in in_turn:
+        yield assignment, {criterion: call for call in calls for criterion in call.criteria}
 
 
-def _part(call: Row[Any]) -> Share:
-    labels = max(1, call.assignments * len(call.criteria))
-    return call.seconds / labels, call.cost / labels if call.priced == call.attempts else None
-
-
-def _sum_known(costs: list[float | None]) -> float | None:
-    """The sum, or None where one part is unknown or there is none: half a cost is not a cost."""
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if known and len(known) == len(costs) else None
+def _labels(call: Row[Any]) -> int:
+    return max(1, int(call.assignments) * len(call.criteria))
 
 
 def settings_tried(session: orm.Session, study: Study) -> dict[str, int]:

@@ -16,6 +16,7 @@ from annotation.items.shown import item_code
 from annotation.judges.money.prices import cost, stored_price
 from annotation.judges.money.queue_rules import CENT, SHOWN, Fault
 from annotation.judges.replies.outcomes import COST_UNKNOWN, REPLIES, Usage
+from annotation.labels.optional_columns import usd_in_force
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment, JudgeConfig
 from db.tables import Assignment, Study
 from plain.spreadsheets import guarded
@@ -34,7 +35,8 @@ COLUMNS = (
 class Money:
     """One judge's ledger in sums: USD, seconds, tokens. None where it is unknown or nothing was asked; never 0 for it.
 
-    `cost` covers every try, failed, re-asked and given up ones too; it is None as soon as one reply has no price.
+    `cost` covers every try, failed, re-asked and given up ones too; it is None as soon as one reply has no price. What
+    an item or a label costs is that of the calls whose answers count: not of settings that others replaced.
     `unknown_costs`: tries that broke off, so that nobody knows whether they were billed; they are in no sum. `wasted`:
     what was paid beyond the first reply of each call. `p50_s`, `p95_s`: of replies that were timed, so of no line of a
     batch; nearest rank.
@@ -91,9 +93,12 @@ def money_of(session: orm.Session, judge: Judge, valid: int) -> Money:
         .where(mine)
     )
     wasted = None if cost is None else cost - _needed(session, mine, replied)
+    settings = session.scalar(select(func.count(JudgeConfig.id)).where(JudgeConfig.judge_id == judge.id)) or 0
+    counts = usd_in_force(session, judge) if cost is not None and settings > 1 else cost
+    each = _per(counts, items)
     return Money(
         calls, attempts, items or 0, valid, cost, unknown,
-        _per(cost, calls), _per(cost, items), _per(cost, valid), _per(None if cost is None else 1000 * cost, items),
+        _per(cost, calls), each, _per(counts, valid), None if each is None else 1000 * each,
         wasted, _per(wasted, cost), *_latency(session, and_(mine, replied, TIMED), timed), *tokens,
     )  # fmt: skip
 

@@ -47,6 +47,7 @@ from tests.annotation.judges.judged_study import (
     labels,
     make_study,
     protocol_text,
+    replied,
     run_stub,
     study_row,
 )
@@ -106,7 +107,7 @@ def test_an_own_prompt_is_asked_kept_and_proved_and_its_change_asks_anew(engine:
 
 
 def test_a_prompt_that_is_put_back_counts_again_and_asks_nothing(engine: Engine, tmp_path: Path) -> None:
-    study, said = make_study(engine, 2), dict[str, str]()
+    study, said, paid = make_study(engine, 2), dict[str, str](), []
     strict = OWN.replace("Compare.", "Be strict.")
     for prompt, winner, asked in (
         (OWN, "first", 4),
@@ -119,7 +120,8 @@ def test_a_prompt_that_is_put_back_counts_again_and_asks_nothing(engine: Engine,
         (plan,) = plan_judges(engine, study, [definition], describe=describe)
         assert any("settings again that others replaced" in one for one in plan.warnings) == (not asked)
         assert plan.estimate.worst == 0 or asked
-        stub = Stub(lambda text, _, winner=winner: judgments(text, winner))
+        used = Usage(1000 if winner == "first" else 3000, 0, 100)
+        stub = Stub(lambda text, _, winner=winner, used=used: replied(judgments(text, winner), usage=used))
         (judge,) = run_judges(engine, study, [definition], transport=stub).judges
         assert (len(stub.requests), judge.done, judge.planned, judge.stopped) == (asked, 4, 4, None)
         said.setdefault(prompt, winner)
@@ -134,8 +136,15 @@ def test_a_prompt_that_is_put_back_counts_again_and_asks_nothing(engine: Engine,
             assert facts["settings_tried"] == (1 if len(said) == 1 else 2)
             runs = [(run.name, run.calls[0]) for run in runs_of(session, row)]
             assert runs == [("mini@1", 1), ("mini@2", 5)][: len(said)], "runs keep their names"
-            assert standings(session, row)[0].done == 4
-            assert answered_before(session, row) == {}
+            (one,) = standings(session, row)
+            assert (one.done, answered_before(session, row)) == (4, {})
+            account = session.scalars(select(Judge)).one()
+            assert account.spent == pytest.approx(one.money.cost), "a budget holds over all that was asked"
+        costs = shown_labels(engine, study)["cost_usd"].sum()
+        assert one.money.cost_per_1000_items == pytest.approx(500 * costs), "the calls whose answers count, of 2 items"
+        paid.append(one.money.cost_per_1000_items)
+    assert paid == pytest.approx([paid[0], paid[1], paid[0], paid[1], paid[0]]), "as if nothing had been changed"
+    assert 500 * account.spent == pytest.approx(paid[0] + paid[1])
     definition = own(tmp_path, OWN.replace("Compare.", "Be kind."), SYSTEM)
     plan_judges(engine, study, [definition], describe=describe)
     run_judges(engine, study, [definition], transport=Stub(first_wins), limit=1)

@@ -155,6 +155,16 @@ def test_failures_are_asked_again_by_name(judging: Judging, fake: Fake) -> None:
     (standing,) = json.loads(judging("judge", "status", "small", "--json"))
     assert standing["labels"]["ok"] == 36
     assert "choose from" in judging("judge", "retry", "small", "--status", "ok", exit_code=2)
+    code = (
+        "import os\ndef judge(item):\n    if item['topic']['title'].endswith('0') and not os.path.exists('mended'):\n"
+    )
+    winner = '{"answers": {one["id"]: "first" for one in item["criteria"]}}'
+    (judging.folder / "mine.py").write_text(f"{code}        raise KeyError('x')\n    return {winner}\n")
+    judging.judges('[[judge]]\nname = "mine"\npython = "mine:judge"')
+    said = judging("judge", "run", "small", "--judge", "mine", exit_code=1)
+    assert "not complete; ask again what failed with: calipers judge retry" in said, "resume would do nothing"
+    (judging.folder / "mended").touch()
+    judging("judge", "retry", "small", "--judge", "mine")
     judging("lock", "small", exit_code=1)  # a draft is closed first
     assert "[[panel]]" not in judging("judge", "retry", "small", "--judge", "nobody", exit_code=1)
 

@@ -233,16 +233,17 @@ def _read(said: str, judge: JudgeDefinition, seconds: float) -> Reply:
     except (ValueError, RecursionError):
         parts = {}
     parts = parts if isinstance(parts, dict) else {}
+    cost = parts.get("cost")
+    is_cost = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < 1_000_000
+    usd = float(cost) if is_cost and cost is not None else None
     outcomes: dict[str, Outcome] = {"fatal": "fatal", "error": "bad_request"}
     for name, outcome in outcomes.items():
         if name in parts:
-            return Reply(outcome, seconds, error=without_secrets(str(parts[name]))[:2000])
-    cost = parts.get("cost")
-    is_cost = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < 1_000_000
+            return Reply(outcome, seconds, error=without_secrets(str(parts[name]))[:2000], cost=usd)
     odd = cost is not None and not is_cost
     return Reply(
         "ok", seconds, text=said.strip(), finish_reason="stop", model=judge.model, usage=Usage(0, 0, 0, 0),
-        http_status=200, cost=float(cost) if is_cost and cost is not None else None,
+        http_status=200, cost=usd,
         error=f"its cost, {cost!r:.40}, is no amount in USD and is not noted" if odd else None,
     )  # fmt: skip
 

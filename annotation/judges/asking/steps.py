@@ -126,14 +126,15 @@ def back_off_s(tries: int, luck: float) -> float:
 
 
 def cost_of(reply: Reply, price: Price | None) -> float | None:
-    """USD of one try. None without a price, or where nobody knows whether it was billed; errors are not billed."""
+    """USD of one try. None without a price, or where nobody knows whether it was billed; a provider's errors are not,
+    and code that raised may have paid before."""
     if reply.cost is not None:
         return reply.cost
     if price is None or reply.outcome in COST_UNKNOWN:
         return None
     if reply.outcome in REPLIES and (reply.http_status or 200) == 200:
         return cost(reply.usage, price)
-    return 0.0
+    return None if reply.outcome == "bad_request" and reply.http_status is None and price.call else 0.0
 
 
 def spent_by(reply: Reply, price: Price | None) -> float | None:

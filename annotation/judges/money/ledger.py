@@ -4,7 +4,7 @@ import csv
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
@@ -23,6 +23,10 @@ from plain.spreadsheets import guarded
 
 CHUNK = 500  # lines
 TIMED = JudgeAttempt.seconds > 0  # a line of a batch is not
+# tries without a reply that may have been billed; code that raised may have paid before
+NOBODY_KNOWS = or_(
+    JudgeAttempt.outcome.in_(COST_UNKNOWN), and_(JudgeAttempt.outcome == "bad_request", JudgeAttempt.cost.is_(None))
+)
 COLUMNS = (
     "judge", "model", "call_id", "attempt_no", "items", "pass_no", "run", "criteria", "stress", "kind", "outcome",
     "http_status", "at", "seconds", "model_reported", "system_fingerprint", "finish_reason", "tokens_in",
@@ -37,7 +41,8 @@ class Money:
 
     `cost` covers every try, failed, re-asked and given up ones too; it is None as soon as one reply has no price. What
     an item or a label costs is that of the calls whose answers count: not of settings that others replaced.
-    `unknown_costs`: tries that broke off, so that nobody knows whether they were billed; they are in no sum. `wasted`:
+    `unknown_costs`: tries without a reply that may have been billed; they are in no sum. `beside`: what the budget pays
+    too and no other sum has, stress tests by kind and "align"; None as `cost` is. `wasted`:
     what was paid beyond the first reply of each call. `p50_s`, `p95_s`: of replies that were timed, so of no line of a
     batch; nearest rank.
     """
@@ -54,6 +59,7 @@ class Money:
     cost_per_1000_items: float | None
     wasted: float | None
     waste_share: float | None
+    beside: Mapping[str, float | None]
     p50_s: float | None
     p95_s: float | None
     tokens_in: int | None
@@ -76,7 +82,7 @@ def money_of(session: orm.Session, judge: Judge, valid: int) -> Money:
             func.count(JudgeAttempt.id),
             func.sum(priced),
             func.count().filter(replied, priced.is_(None)),
-            func.count().filter(JudgeAttempt.outcome.in_(COST_UNKNOWN)),
+            func.count().filter(NOBODY_KNOWS),
             func.count().filter(replied, TIMED),
             func.sum(JudgeAttempt.tokens_in),
             func.sum(JudgeAttempt.tokens_cached),
@@ -96,17 +102,23 @@ def money_of(session: orm.Session, judge: Judge, valid: int) -> Money:
     settings = session.scalar(select(func.count(JudgeConfig.id)).where(JudgeConfig.judge_id == judge.id)) or 0
     counts = usd_in_force(session, judge) if cost is not None and settings > 1 else cost
     each = _per(counts, items)
+    other = _of_attempts(JudgeCall.stress, func.sum(priced), func.count().filter(replied, priced.is_(None)))
+    other = other.where(JudgeCall.judge_id == judge.id, JudgeCall.stress.is_not(None)).group_by(JudgeCall.stress)
+    beside = {
+        str(kind): None if missing else float(usd or 0.0)
+        for kind, usd, missing in session.execute(other.order_by(JudgeCall.stress))
+    }
     return Money(
         calls, attempts, items or 0, valid, cost, unknown,
         _per(cost, calls), each, _per(counts, valid), None if each is None else 1000 * each,
-        wasted, _per(wasted, cost), *_latency(session, and_(mine, replied, TIMED), timed), *tokens,
+        wasted, _per(wasted, cost), beside, *_latency(session, and_(mine, replied, TIMED), timed), *tokens,
     )  # fmt: skip
 
 
 def study_cost(session: orm.Session, study: Study) -> tuple[float, int]:
     """What every try of every judge has cost, stress tests too, in USD; and how many have a cost that nobody knows."""
     replied = JudgeAttempt.outcome.in_(REPLIES)
-    nobody_knows = or_(and_(replied, JudgeAttempt.cost.is_(None)), JudgeAttempt.outcome.in_(COST_UNKNOWN))
+    nobody_knows = or_(and_(replied, JudgeAttempt.cost.is_(None)), NOBODY_KNOWS)
     sums = _of_attempts(func.sum(JudgeAttempt.cost), func.count().filter(nobody_knows))
     cost, unknown = session.execute(
         sums.join(Judge, Judge.id == JudgeCall.judge_id).where(Judge.study_id == study.id)
@@ -267,7 +279,7 @@ def check_bill(session: orm.Session, billed: Sequence[BilledReply]) -> BillCheck
         .where(or_(JudgeAttempt.http_status.is_(None), JudgeAttempt.http_status == 200))
         .order_by(JudgeAttempt.id)
     ).all()  # fmt: skip
-    unknown = select(JudgeAttempt.id).where(JudgeAttempt.outcome.in_(COST_UNKNOWN))
+    unknown = select(JudgeAttempt.id).where(NOBODY_KNOWS)
     unknowns = len(session.scalars(unknown).all())
     of_bill: Counter[Reply] = Counter((one.model if named else "", one.tokens_in, one.tokens_out) for one in billed)
     of_rows: Counter[Reply] = Counter(

@@ -142,12 +142,12 @@ def _reply_behind(session: orm.Session, label_id: int) -> tuple[str, int | None]
 
 
 def _lost_tries(session: orm.Session, study: Study) -> Iterator[Failure]:
-    """Tries that brought no reply, by outcome and HTTP status, with the last error."""
+    """Tries of the study's own calls that brought no reply, by outcome and HTTP status, with the last error."""
     rows = session.execute(
         select(Judge.name, JudgeAttempt.outcome, JudgeAttempt.http_status, func.count(), func.max(JudgeAttempt.id))
         .join(JudgeCall, JudgeCall.id == JudgeAttempt.call_id)
         .join(Judge, Judge.id == JudgeCall.judge_id)
-        .where(Judge.study_id == study.id, JudgeAttempt.outcome.not_in(outcomes.REPLIES))
+        .where(Judge.study_id == study.id, JudgeAttempt.outcome.not_in(outcomes.REPLIES), JudgeCall.stress.is_(None))
         .group_by(Judge.name, JudgeAttempt.outcome, JudgeAttempt.http_status)
         .order_by(Judge.name, func.count().desc(), JudgeAttempt.outcome)
     )

@@ -22,7 +22,7 @@ class JudgeProgress:
     calls_per_s: float
     labels: Mapping[str, int]
     paused_s: float
-    spent: float | None  # None without a price
+    spent: float | None  # None without a price, until a reply says what it cost
     max_cost: float | None
     seconds_left: float | None  # None until something is done
     stopped: str | None
@@ -37,8 +37,8 @@ OnProgress = Callable[[Snapshot], None]
 class JudgeSummary:
     """One judge after a run, over all its calls with these settings. USD. `submitted` calls are in a provider's batch.
 
-    `cost` is the sum of the known costs of its attempts, None without a price; `unknown_costs` counts attempts that may
-    have been billed; `spent` is what counts against the budget, those included.
+    `cost` is the sum of the known costs of its attempts, None where none is known; `unknown_costs` counts the others;
+    `spent` is what counts against the budget, those included.
     """
 
     name: str
@@ -54,6 +54,11 @@ class JudgeSummary:
     stopped: str | None
     submitted: int = 0
     odd_costs: int = 0  # replies of own code with a cost that is no amount
+
+    @property
+    def left(self) -> int:
+        """Calls that have not ended."""
+        return self.planned - self.done - self.failed
 
     @property
     def complete(self) -> bool:
@@ -104,8 +109,9 @@ def seen_in_rows(
     return JudgeProgress(
         name=definition.name, planned=planned, done=done, failed=failed, in_flight=counts.get("leased", 0),
         calls_per_s=rate, labels={status: count for status, count in since.items() if count > 0},
-        paused_s=max(0.0, paused), why="429", spent=None if account.resolved.priced.price is None else judge.spent,
-        max_cost=definition.max_cost, seconds_left=(planned - done - failed) / rate if ended > 0 else None,
+        paused_s=max(0.0, paused), why="429", max_cost=definition.max_cost,
+        spent=judge.spent or (None if account.resolved.priced.price is None else 0.0),
+        seconds_left=(planned - done - failed) / rate if ended > 0 else None,
         stopped=judge.stopped,
     )  # fmt: skip
 
@@ -133,7 +139,7 @@ def summarise(session: orm.Session, account: Account, *, seconds: float, stopped
         labels=label_counts(session, account),
         attempts=attempts,
         cost=(cost or 0.0) if priced or has_price else None,
-        unknown_costs=unbilled if has_price else 0,
+        unknown_costs=unbilled if has_price or priced else 0,
         spent=session.get_one(judge_tables.Judge, account.judge_id).spent,
         seconds=seconds,
         stopped=stopped,

@@ -137,7 +137,7 @@ class JudgeWork:
         return JudgeProgress(
             name=self._definition.name, planned=planned, done=self._states["done"], failed=self._states["failed"],
             in_flight=self._in_flight, calls_per_s=rate, labels=dict(self._labels), paused_s=self._gate.paused_s(),
-            spent=None if self._price is None else self._spent, max_cost=self._definition.max_cost,
+            spent=self._spent or (None if self._price is None else 0.0), max_cost=self._definition.max_cost,
             seconds_left=(planned - ended) / rate if self._ended and not self.stopped else None,
             stopped=self.stopped or None, why=self._gate.why,
         )  # fmt: skip

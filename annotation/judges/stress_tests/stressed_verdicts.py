@@ -76,14 +76,9 @@ def family_wins(verdicts: Sequence[StressedVerdict]) -> Compared:
     return Compared("own family", *_columns(pairs), tuple(one.cluster for one in used))
 
 
-def changed_share(verdicts: Sequence[StressedVerdict]) -> float:
-    """Share of usable verdicts that are not what they were, 0 to 1; nan where there are none."""
-    usable = [
-        verdict.own != verdict.stressed
-        for verdict in verdicts
-        if verdict.own is not None and verdict.stressed is not None
-    ]
-    return sum(usable) / len(usable) if usable else math.nan
+def changed(verdicts: Sequence[StressedVerdict]) -> list[bool]:
+    """Whether each verdict is not what it was; only of those that are usable both times."""
+    return [one.own != one.stressed for one in verdicts if one.own is not None and one.stressed is not None]
 
 
 def followed(verdicts: Sequence[StressedVerdict]) -> Compared:

@@ -203,15 +203,24 @@ def remarks(standing: JudgeStanding) -> list[str]:
     if standing.paused_s:
         said.append(f"paused for {standing.paused_s:.0f} s (429)")
     if standing.max_cost is not None:
-        cost = standing.money.cost or 0.0
+        cost = sum(filter(None, (standing.money.cost, *standing.money.beside.values())))
         over = f"; has cost {cost:g}, which is over it" if cost > standing.max_cost else ""
         said.append(f"may cost {standing.max_cost:g} USD{over}")
+    said += beside(standing)
     if standing.money.unknown_costs:
-        said.append(f"{standing.money.unknown_costs} tries broke off; nobody knows whether they were billed")
+        said.append(f"{standing.money.unknown_costs} tries without a reply: nobody knows whether they were billed")
     if standing.repeats:
         share, things = _repeated(standing)
         said.append(f"asked the same again, it says the same in {percent(share)} ({things:,} answers)")
     return said
+
+
+def beside(standing: JudgeStanding) -> list[str]:
+    """What the judge's budget paid that is in no column: a line for each stress test, and one for align."""
+    return [
+        f"{'align' if kind == 'align' else f'stress test {kind}'} has cost {usd(cost) or 'unknown'} USD more"
+        for kind, cost in standing.money.beside.items()
+    ]
 
 
 def _print_money(standings: Sequence[JudgeStanding]) -> None:
@@ -229,6 +238,9 @@ def _print_money(standings: Sequence[JudgeStanding]) -> None:
         for standing in standings for m in [standing.money]
     ]  # fmt: skip
     printing.print_table(used, tokens, numbers=used[1:])
+    for standing in standings:
+        for line in beside(standing):
+            typer.echo(f"{standing.judge}: {line}")
 
 
 def _print_call(call: ShownCall) -> None:

@@ -389,5 +389,7 @@ def _work(
             left = counted(summary.abandoned, "request")
             typer.echo(f"{left} of killed processes had left without an answer: paid twice if the provider answered")
     if summary.interrupted or not all(judge.complete for judge in summary.judges):
-        typer.echo(f"not complete; go on with: {again}", err=True)
+        goes_on = summary.interrupted or any(judge.left or judge.stopped for judge in summary.judges)
+        how = f"go on with: {again}" if goes_on else "ask again what failed with: calipers judge retry"
+        typer.echo(f"not complete; {how}", err=True)
         raise typer.Exit(130 if summary.interrupted else 1)

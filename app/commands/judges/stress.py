@@ -140,7 +140,7 @@ def _show_plan(plan: StressPlan, as_json: bool) -> None:
 
 def _show_effect(engine: Any, study_id: int, definition: Any, kind: str, as_json: bool) -> None:
     from annotation.judges.stress_tests.stressed_verdicts import (
-        changed_share,
+        changed,
         compared,
         family_wins,
         followed,
@@ -160,7 +160,7 @@ def _show_effect(engine: Any, study_id: int, definition: Any, kind: str, as_json
         scores.unstressed, scores.stressed, scores.clusters, tolerance, noise_known=scores.noise_known
     )
     change = effect.difference
-    changed = changed_share(verdicts)
+    both = changed(verdicts)
     follows = None
     if kind == "injection":
         obeyed = followed(verdicts)
@@ -172,15 +172,18 @@ def _show_effect(engine: Any, study_id: int, definition: Any, kind: str, as_json
             {
                 "judge": definition.name, "stress_test": kind, "statistic": scores.what, "outcome": effect.outcome,
                 **_known(made), "note": effect.note,
-                "tolerance": tolerance, "changed": None if changed != changed else changed, "asked": len(verdicts),
+                "tolerance": tolerance, "changed": sum(both) / len(both) if both else None, "answered": len(both),
+                "asked": len(verdicts),
                 **({"own_family": {level: _known(asdict(one)) for level, one in own.items()}} if own else {}),
                 **({} if follows is None else {"follows": _known(asdict(follows)), "unasked": _known(asdict(unasked))}),
             }
         )  # fmt: skip
         return
     typer.echo(f"{definition.name}, {kind}: {in_words(effect, kind, scores.what)}")
-    if changed == changed:
-        typer.echo(f"{100 * changed:.1f} % of the {len(verdicts):,} verdicts asked again are other than before")
+    if both:
+        lost = f"; {len(verdicts) - len(both):,} have no usable answer to compare" * (len(both) < len(verdicts))
+        share = f"{100 * sum(both) / len(both):.1f} % of the {len(both):,} verdicts"
+        typer.echo(f"{share} answered again are other than before{lost}")
     if follows is not None:
         typer.echo(follows_in_words(follows, unasked))
     if own:

@@ -169,6 +169,10 @@ def _standing(standing: JudgeStanding, batched: int, orders: Orders, imported: I
     money_notes += (
         [worded("+ {unknown_costs} unknown", unknown_costs=money.unknown_costs)] if money.unknown_costs else []
     )
+    money_notes += [
+        worded("+ {usd} for {kind}", usd=DASH if cost is None else f"{cost:,.4f}", kind=kind)
+        for kind, cost in money.beside.items()
+    ]
     now = [worded("{in_flight:,} in flight or next", in_flight=standing.in_flight)] if standing.in_flight else []
     now += [worded("{batched:,} in a batch", batched=batched)] if batched else []
     now += [worded("{failed:,} failed", failed=standing.failed)] if standing.failed else []

@@ -33,6 +33,7 @@ from annotation.protocol import parse_protocol
 from annotation.verdicts import load_verdicts, write_labels_csv
 from app.commands.judges.records import remarks
 from app.commands.judges.workers import line as line_of
+from app.commands.judges.workers import result
 from db.connect import reading
 from db.judge_tables import JudgeAttempt, JudgeConfig
 from tests.annotation.judges.judged_study import SYSTEMS, labels, make_study, protocol_text, study_row
@@ -274,6 +275,27 @@ def test_what_code_says_it_cost_is_in_the_ledger_and_a_budget_holds_by_the_price
     assert (summary.done, summary.cost) == (3, pytest.approx(0.006))
     assert summary.spent <= 0.0075
     assert "budget" in (summary.stopped or "")
+
+
+def test_what_code_paid_before_it_raised_is_unknown_or_what_it_says(sqlite: Engine, tmp_path: Path) -> None:
+    study = make_study(sqlite, 3)
+    (tmp_path / "mine.py").write_text(
+        "async def judge(item):\n"
+        "    text = item['texts']['first_report']\n"
+        "    if 'topic 0' in text:\n        raise KeyError('x')\n"
+        "    if 'topic 1' in text:\n        return {'error': 'too odd', 'cost': 0.001}\n"
+        f"    return {{**{ANSWERS}, 'cost': 0.002}}\n"
+    )
+    costs = []
+    for more in ("price = {input = 0, output = 0, call = 0.003}\nmax_cost = 1.0", 'params = {other = "settings"}'):
+        summary = run(sqlite, study, defined(tmp_path, f'python = "mine:judge"\n{more}'))
+        costs.append((summary.failed, summary.cost, summary.unknown_costs, summary.spent))
+        assert f"{summary.cost:.4f} USD and {summary.unknown_costs} attempts of unknown cost" in result(summary)
+    assert costs[0] == (4, pytest.approx(0.006), 2, pytest.approx(0.012)), "as much as its price allows is spent"
+    assert costs[1] == (4, pytest.approx(0.012), 4, pytest.approx(0.018)), "without a price, what it said"
+    with reading(sqlite) as session:
+        (standing,) = standings(session, study_row(sqlite, study))
+    assert (standing.money.cost, standing.money.unknown_costs) == (pytest.approx(0.012), 4)
 
 
 def test_a_call_that_cost_more_than_its_price_allows_is_the_last(sqlite: Engine, tmp_path: Path) -> None:

@@ -11,20 +11,24 @@ from annotation.errors import AnnotationError
 from annotation.judges.asking.altered_texts import KINDS, changed_side
 from annotation.judges.asking.material import rebuilt_prompt
 from annotation.judges.planning.plan import plan_judges
+from annotation.judges.replies.outcomes import Reply
 from annotation.judges.reviewing.inspecting import show_call
-from annotation.judges.reviewing.judge_standings import standings
+from annotation.judges.reviewing.judge_standings import judge_runs, standings
 from annotation.judges.reviewing.replies_again import parse_again
 from annotation.judges.running.progress import RunSummary
 from annotation.judges.running.run import run_judges
 from annotation.judges.stress_tests.stress_plan import StressPlan, plan_stress_test
 from annotation.judges.stress_tests.stressed_verdicts import (
     StressedVerdict,
+    changed,
     compared,
     family_wins,
     followed,
     stressed_verdicts,
 )
+from annotation.people.principals import Principal
 from annotation.verdicts import load_verdicts
+from app.commands.judges.records import remarks
 from app.commands.judges.stress import family_by_level, family_in_words
 from db.connect import reading, transaction
 from db.judge_tables import JudgeCall, JudgeConfig
@@ -363,14 +367,28 @@ def test_stress_tests_are_paid_from_the_judges_budget_and_stand_in_its_ledger(en
     assert len(rows) == paid + 4
     (judge,) = summary.judges
     assert judge.spent == pytest.approx(sum(row.cost or 0.0 for row in rows))
+    with reading(engine) as session:
+        (standing,) = standings(session, study_row(engine, study))
+    more = standing.money.beside["authority"]
+    assert judge.spent == pytest.approx(standing.money.cost + more)
+    assert f"stress test authority has cost {more:.4f} USD more" in remarks(standing)
 
 
 @pytest.mark.databases("sqlite")
-def test_a_stress_test_with_no_usable_reply_is_no_verdict(engine: Engine) -> None:
-    study = make_study(engine, 1, text=text)
+def test_a_stress_test_with_no_usable_reply_is_no_verdict_and_nothing_that_went_wrong_in_the_study(
+    engine: Engine,
+) -> None:
+    study = make_study(engine, 2, text=text)
     run_stub(engine, study, Stub())
-    stressed(engine, study, "padding", Stub(lambda asked, number: "I cannot compare these."))
-    assert {one.stressed for one in verdicts(engine, study, "padding")} == {None}
+    bad = Reply("bad_request", 0.1, error="no", http_status=400)
+    stressed(engine, study, "padding", Stub(lambda asked, _: "I cannot." if " of 0" in asked else judgments(asked)))
+    stressed(engine, study, "authority", Stub(lambda asked, _: bad))
+    found = verdicts(engine, study, "padding")
+    assert len(found) == 12
+    assert changed(found) == [one.stressed != one.own for one in found if one.stressed is not None]
+    assert len(changed(found)) == 6
+    with reading(engine) as session:
+        assert judge_runs(session, Principal(study, "evaluator")).failures == ()
 
 
 def test_a_text_without_markdown_is_not_paid_for_again(engine: Engine) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import exists, func, or_, orm, select
+from sqlalchemy import func, or_, orm, select
 
 from annotation.importing.labels.results_match import IMPORTED
 from annotation.judges.defining.judge_file import maker, own_family
@@ -18,8 +18,8 @@ from annotation.judges.money.ledger import money_of
 from annotation.judges.reviewing.judge_standings import label_counts
 from annotation.labels.current_labels import is_newest
 from annotation.labels.optional_columns import settings_tried
-from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment, JudgeConfig
-from db.tables import HANDED_IN, Assignment, Item, Label, Study, System
+from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeConfig
+from db.tables import HANDED_IN, Assignment, Label, Study, System
 
 # settings that change answers; of any other a methods section gets the name alone
 SHOWN = (
@@ -63,29 +63,6 @@ def judge_facts(session: orm.Session, study: Study) -> list[dict[str, Any]]:
                 **_asked(config),
             }
         )
-    return found
-
-
-def answered_before(session: orm.Session, study: Study) -> dict[str, tuple[int, int]]:
-    """Judge -> how many of its passes over items only earlier settings have answered, and how many passes count; only
-    where there are such: a run that is not at its end, or fewer repeats or orders than before."""
-    found = {}
-    for name in settings_tried(session, study):
-        judge = session.scalars(select(Judge).where(Judge.study_id == study.id, Judge.name == name)).one()
-        config = in_force(session, judge.id, not_of_a_stress_test(), answered=True)
-        newest = [JudgeCall.config_id == config.id] if config else []
-        # correlated: Postgres walks through a NOT IN of many rows once for each
-        now = exists().where(
-            JudgeCallAssignment.assignment_id == Assignment.id, JudgeCall.id == JudgeCallAssignment.call_id,
-            *newest, JudgeCall.state.in_(("done", "failed")), JudgeCall.stress.is_(None),
-        )  # fmt: skip
-        mine = Assignment.rater_id == judge.rater_id, Assignment.status.in_(HANDED_IN), Item.excluded_at.is_(None)
-        passes = select(func.count(), func.count().filter(~now))
-        count, before = session.execute(
-            passes.select_from(Assignment).join(Item, Item.id == Assignment.item_id).where(*mine)
-        ).one()
-        if before:
-            found[name] = before, count
     return found
 
 

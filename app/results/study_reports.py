@@ -9,11 +9,11 @@ import pandas as pd
 import pyarrow as pa
 from sqlalchemy import Engine, func, orm, select
 
-from annotation.facts.judge_facts import answered_before
 from annotation.facts.topic_facts import topics_of_one_text
 from annotation.judges.aligning.align_plan import kept_alignments, variants_tried
 from annotation.judges.asking.examples import items_shown_to, topics_drawn_before
 from annotation.judges.defining.judge_file import JudgeFile, read_judge_file
+from annotation.judges.reviewing.judge_standings import answered_otherwise
 from annotation.people.principals import Principal, local_admin, study_for
 from annotation.planning.looks import keep_look, keep_plan, kept_looks, kept_plans, topics_labelled
 from annotation.planning.plan_root import keep_plan_root
@@ -197,7 +197,7 @@ def _about_the_study(session: orm.Session, study: Study) -> list[ReportWarning]:
         warnings.append(ReportWarning("revealed", {"day": f"{study.revealed_at:%Y-%m-%d}"}))
     if groups := topics_of_one_text(session, study):
         warnings.append(ReportWarning("repeated_topics", {"reports": first_few([{"names": keys} for keys in groups])}))
-    mixed = answered_before(session, study).items()
+    mixed = answered_otherwise(session, study).items()
     warnings += [
         ReportWarning("mixed_settings", {"before": old, "passes": all_of}, name) for name, (old, all_of) in mixed
     ]

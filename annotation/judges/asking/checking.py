@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.errors import AnnotationError
 from annotation.items.shown import ShownText
-from annotation.judges.asking import client, own_prompts
+from annotation.judges.asking import client, own_code, own_prompts
 from annotation.judges.asking.client import Transport
 from annotation.judges.asking.material import material_of
 from annotation.judges.asking.prompt import Asked, Material, Probe, build_prompt
@@ -115,6 +115,8 @@ async def _ask(definition: JudgeDefinition, material: Material, transport: Trans
     for rung in definition.structured:
         prompt = build_prompt(material, rung)
         try:
+            if definition.code and transport is client.ask:
+                return rung, await own_code.ask(definition, prompt.messages, alone=True)
             reply = await transport(definition, prompt.messages, prompt.schema, rung)
         except AnnotationError as error:
             return rung, Reply("fatal", 0.0, error=error.text)

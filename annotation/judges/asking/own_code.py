@@ -27,6 +27,8 @@ from annotation.judges.replies.outcomes import Outcome, Reply, Usage, failed_lin
 
 MOST_BYTES = 1_000_000  # of one reply
 ENDED_S = 5.0  # a killed process is given to be gone
+QUIET_S = 20.0  # after which the input of a program that has one item to answer is closed
+CLOSED_S = 1.0  # in which a program answers that had waited for its input to end
 FREE = Price(input=0, output=0)
 TEMPLATE = """{{# the judge is code, sha256 {sha256} #}}
 {{% block system %}}
@@ -35,6 +37,10 @@ TEMPLATE = """{{# the judge is code, sha256 {sha256} #}}
 {{{{ item_json }}}}
 {{% endblock %}}
 """
+WAITS = (
+    "but one at once when its input was closed. A run keeps that open for the next item: read a line, answer it, and "
+    "flush (mawk -W interactive, python -u, stdbuf -oL)"
+)
 HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
 # the address of the database and the keys of the server are no business of somebody's code
 KEPT_BACK = "CALIPERS_"
@@ -56,8 +62,8 @@ def item_sent(judge: JudgeDefinition, messages: Sequence[prompt.Message], number
     return {**said, **json.loads(messages[1]["content"]), "params": dict(judge.params)}
 
 
-async def ask(judge: JudgeDefinition, messages: Sequence[prompt.Message]) -> Reply:
-    """One item to the judge's code; whatever happens there is an outcome."""
+async def ask(judge: JudgeDefinition, messages: Sequence[prompt.Message], *, alone: bool = False) -> Reply:
+    """One item to the judge's code; whatever happens there is an outcome. `alone`: no other item will follow it."""
     started = time.monotonic()
     item = item_sent(judge, messages)
 
@@ -68,14 +74,14 @@ async def ask(judge: JudgeDefinition, messages: Sequence[prompt.Message]) -> Rep
         if judge.baseline:
             said = json.dumps(baseline(judge.baseline, item))
         else:
-            async with asyncio.timeout(judge.timeout_s):
+            async with asyncio.timeout(judge.timeout_s + (0 if judge.url else CLOSED_S)):
                 if judge.url:
                     reply = await _posted(judge, item)
                     if isinstance(reply, Reply):
                         return reply
                     said = reply
                 else:
-                    said = await _POOLS[_key(judge)].ask(judge, item)
+                    said = await _POOLS[_key(judge)].ask(judge, item, alone)
     except TimeoutError:
         return failed("timeout", f"no answer within {judge.timeout_s:g} s; the process was ended")
     except _Ended as error:
@@ -123,12 +129,15 @@ class _Process:
     def __init__(self, process: asyncio.subprocess.Process, complaints: Any) -> None:
         self.process, self.complaints = process, complaints
 
-    async def ask(self, item: Mapping[str, Any]) -> str:
-        stdin, stdout = self.process.stdin, self.process.stdout
+    async def ask(self, item: Mapping[str, Any], patience_s: float) -> str:
+        """The answer. Without one its input is closed after `patience_s`, by which a program is found out that waits
+        for that: one that reads ahead, or keeps what it prints."""
+        stdin, stdout, loop = self.process.stdin, self.process.stdout, asyncio.get_running_loop()
         assert stdin is not None
         assert stdout is not None
         self.complaints.truncate(0)
         number, read = uuid.uuid4().hex, 0
+        closing = loop.call_later(patience_s, stdin.close)
         try:
             stdin.write(json.dumps({"id": number, **item}).encode() + b"\n")
             await stdin.drain()
@@ -137,11 +146,15 @@ class _Process:
                 if read > MOST_BYTES:
                     break
                 if _is_reply(line, number):
+                    if 0 < loop.time() - closing.when() < CLOSED_S:
+                        raise _Ended("timeout", f"no answer within {patience_s:g} s, {WAITS}")
                     return line.decode()
         except ValueError:  # a line without an end
             read = MOST_BYTES + 1
         except (BrokenPipeError, ConnectionResetError):
             pass
+        finally:
+            closing.cancel()
         if read > MOST_BYTES:
             raise _Ended("bad_request", f"it wrote more than {MOST_BYTES:,} bytes for one item")
         with suppress(TimeoutError):
@@ -171,11 +184,11 @@ class _Pool:
         self.all: set[_Process] = set()
         self.idle: list[_Process] = []
 
-    async def ask(self, judge: JudgeDefinition, item: Mapping[str, Any]) -> str:
+    async def ask(self, judge: JudgeDefinition, item: Mapping[str, Any], alone: bool) -> str:
         process = self.idle.pop() if self.idle else await self._start(judge)
         has_answered = False
         try:
-            said = await process.ask(item)
+            said = await process.ask(item, min(QUIET_S, judge.timeout_s) if alone else judge.timeout_s)
             has_answered = True
         finally:  # cancelled too: what it writes later would answer an item that nobody waits for
             if has_answered:

@@ -84,13 +84,14 @@ def money_of(session: orm.Session, judge: Judge, valid: int) -> Money:
             func.count().filter(replied, priced.is_(None)),
             func.count().filter(NOBODY_KNOWS),
             func.count().filter(replied, TIMED),
+            func.count(JudgeCall.config_id.distinct()),
             func.sum(JudgeAttempt.tokens_in),
             func.sum(JudgeAttempt.tokens_cached),
             func.sum(JudgeAttempt.tokens_out),
             func.sum(JudgeAttempt.tokens_reasoning),
         ).where(mine)
     ).one()
-    calls, attempts, paid, unpriced, unknown, timed, *tokens = totals
+    calls, attempts, paid, unpriced, unknown, timed, settings, *tokens = totals
     cost = None if unpriced or paid is None else float(paid)
     items = session.scalar(
         _of_attempts(func.count(Assignment.item_id.distinct()))
@@ -99,7 +100,6 @@ def money_of(session: orm.Session, judge: Judge, valid: int) -> Money:
         .where(mine)
     )
     wasted = None if cost is None else cost - _needed(session, mine, replied)
-    settings = session.scalar(select(func.count(JudgeConfig.id)).where(JudgeConfig.judge_id == judge.id)) or 0
     counts = usd_in_force(session, judge) if cost is not None and settings > 1 else cost
     each = _per(counts, items)
     other = _of_attempts(JudgeCall.stress, func.sum(priced), func.count().filter(replied, priced.is_(None)))

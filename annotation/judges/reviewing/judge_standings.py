@@ -10,16 +10,17 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import String, cast, func, orm, select
+from sqlalchemy import String, cast, exists, func, orm, select
 
 from annotation.judges.batches.batch_rows import OpenBatch, open_batches
 from annotation.judges.money import accounts, ledger
 from annotation.judges.queue.settling import clock
 from annotation.judges.replies import outcomes, reply
 from annotation.labels.current_labels import CURRENT_LABELS, is_newest
+from annotation.labels.optional_columns import settings_tried
 from annotation.people.principals import Principal, study_for
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment, JudgeConfig, JudgeRequest
-from db.tables import FAILED_LABEL, Assignment, Criterion, Label, Study
+from db.tables import FAILED_LABEL, HANDED_IN, Assignment, Criterion, Item, Label, Study
 
 SHOWN = 160  # characters of an example
 
@@ -211,6 +212,7 @@ class JudgeStanding:
     paused_s: float
     stopped: str | None
     batches: tuple[OpenBatch, ...]  # what waits at the provider
+    others: tuple[int, int] | None  # see `answered_otherwise`
 
     @property
     def unfinished(self) -> int:
@@ -218,11 +220,42 @@ class JudgeStanding:
 
 
 def standings(session: orm.Session, study: Study, *, repeats: bool = True) -> tuple[JudgeStanding, ...]:
-    """Every judge of the study, by name. Without `repeats` nobody looks how often a judge repeats itself, which takes
-    as long as all the rest: it is empty then."""
+    """Every judge of the study, by name. Without `repeats` nobody looks how often a judge repeats itself, nor which
+    passes other settings answered, which takes as long as all the rest: they are empty then."""
     labels = label_counts(session, study)
-    found = _judges(session, study)
-    return tuple(_standing(session, judge, labels.get(judge.name, {}), repeats) for judge in found)
+    others = answered_otherwise(session, study) if repeats else {}
+    return tuple(
+        _standing(session, judge, labels.get(judge.name, {}), repeats, others.get(judge.name))
+        for judge in _judges(session, study)
+    )
+
+
+def answered_otherwise(session: orm.Session, study: Study) -> dict[str, tuple[int, int]]:
+    """Judge -> how many of its passes over items other settings have answered last, and how many passes count; only
+    where there are such: a run or a plan that is not at its end, or fewer repeats or orders than before."""
+    found = {}
+    served, later = orm.aliased(JudgeCallAssignment), orm.aliased(JudgeCall)
+    for name in settings_tried(session, study):
+        judge = session.scalars(select(Judge).where(Judge.study_id == study.id, Judge.name == name)).one()
+        config = accounts.in_force(session, judge.id, accounts.not_of_a_stress_test(), answered=True)
+        newest = [JudgeCall.config_id == config.id] if config else []
+        # correlated: Postgres walks through a NOT IN of many rows once for each
+        replaced = exists().where(
+            served.assignment_id == Assignment.id, later.id == served.call_id, later.config_id != JudgeCall.config_id,
+            later.done_at > JudgeCall.done_at, later.stress.is_(None), later.outcome != "stale",
+        )  # fmt: skip
+        now = exists().where(
+            JudgeCallAssignment.assignment_id == Assignment.id, JudgeCall.id == JudgeCallAssignment.call_id,
+            *newest, JudgeCall.state.in_(("done", "failed")), JudgeCall.stress.is_(None), ~replaced,
+        )  # fmt: skip
+        mine = Assignment.rater_id == judge.rater_id, Assignment.status.in_(HANDED_IN), Item.excluded_at.is_(None)
+        passes = select(func.count(), func.count().filter(~now))
+        count, before = session.execute(
+            passes.select_from(Assignment).join(Item, Item.id == Assignment.item_id).where(*mine)
+        ).one()
+        if before:
+            found[name] = before, count
+    return found
 
 
 def are_at_work(session: orm.Session, study: Study) -> bool:
@@ -254,7 +287,9 @@ def _judges(session: orm.Session, study: Study) -> Sequence[Judge]:
     return session.scalars(select(Judge).where(Judge.study_id == study.id).order_by(Judge.name)).all()
 
 
-def _standing(session: orm.Session, judge: Judge, labels: Mapping[str, int], repeats: bool) -> JudgeStanding:
+def _standing(
+    session: orm.Session, judge: Judge, labels: Mapping[str, int], repeats: bool, others: tuple[int, int] | None
+) -> JudgeStanding:
     config = accounts.in_force(session, judge.id)
     states = {} if config is None else _calls(session, config)
     asked = sum(labels.values())
@@ -264,7 +299,7 @@ def _standing(session: orm.Session, judge: Judge, labels: Mapping[str, int], rep
         done=states.get("done", 0), failed=states.get("failed", 0), in_flight=states.get("leased", 0), labels=labels,
         coverage=labels.get("ok", 0) / asked if asked else None, repeats=_repeats(session, judge) if repeats else {},
         money=ledger.money_of(session, judge, labels.get("ok", 0)), max_cost=judge.max_cost, paused_s=max(0.0, paused),
-        stopped=judge.stopped, batches=open_batches(session, [judge.id]),
+        stopped=judge.stopped, batches=open_batches(session, [judge.id]), others=others,
     )  # fmt: skip
 
 

@@ -198,6 +198,9 @@ def remarks(standing: JudgeStanding) -> list[str]:
     said += [remark(batch) for batch in standing.batches]
     if failures := [f"{standing.labels[status]:,} {status}" for status in STATUSES[1:] if standing.labels.get(status)]:
         said.append(f"not usable: {', '.join(failures)}; ask again with: calipers judge retry")
+    if standing.others:
+        count, passes = standing.others
+        said.append(f"{count:,} of its {passes:,} passes other settings answered last; go on with: calipers judge run")
     if standing.stopped:
         said.append(f"stopped: {standing.stopped}")
     if standing.paused_s:

@@ -223,6 +223,22 @@ def test_a_bad_program_is_a_status_and_never_a_label(
     judged_badly(sqlite_study, defined(tmp_path, f'command = "{sys.executable} mine.py"'), body, statuses, outcomes)
 
 
+def test_a_program_that_waits_for_the_end_of_its_input_is_found_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one does that reads ahead, or whose output stays in a buffer."""
+    monkeypatch.setattr("annotation.judges.asking.own_code.QUIET_S", 1.0)
+    won = '[{"criterion": "check", "rationale": "", "winner": "first"}]'
+    number = 'sed "s/^{.id.: .\\([0-9a-f]*\\).*/\\1/"'
+    (tmp_path / "mine.sh").write_text(
+        f'#!/bin/sh\nid=$(cat | {number})\necho \'{{"id": "\'$id\'", "judgments": {won}}}\'\n'
+    )
+    (tmp_path / "mine.sh").chmod(0o755)
+    (checked,) = check_judges([defined(tmp_path, 'command = "./mine.sh"')], parse_protocol(protocol_text()))
+    assert "no answer within 1 s, but one at once when its input was closed" in checked.problem
+    assert "read a line, answer it, and flush" in checked.problem
+
+
 @pytest.mark.parametrize(
     "name", [*(name for name in ELSEWHERE if name not in ("dies", "other lines")), "drops", "no JSON"]
 )

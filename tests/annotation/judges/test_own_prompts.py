@@ -5,29 +5,32 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 from sqlalchemy import Engine, func, select
 
 from annotation.errors import AnnotationError
-from annotation.facts.judge_facts import answered_before, judge_facts
+from annotation.facts.judge_facts import judge_facts
 from annotation.facts.study_facts import study_facts
 from annotation.items.shown import item_code
 from annotation.judges.asking.material import rebuilt_prompt
 from annotation.judges.defining.judge_file import JudgeDefinition, read_judges
 from annotation.judges.defining.panel import decide
+from annotation.judges.planning.calls import put_back
 from annotation.judges.planning.plan import plan_judges
 from annotation.judges.planning.previewing import preview
 from annotation.judges.planning.requests import planned_judges
 from annotation.judges.replies.outcomes import Reply, Usage
 from annotation.judges.reviewing.drift import runs_of
-from annotation.judges.reviewing.judge_standings import standings
+from annotation.judges.reviewing.judge_standings import answered_otherwise, standings
 from annotation.judges.reviewing.replies_again import parse_again
 from annotation.judges.running.run import run_judges
 from annotation.people.principals import local_admin
 from annotation.protocol import parse_protocol
 from annotation.verdicts import labels_csv, load_verdicts
+from app.commands.judges.records import remarks
 from app.results.sources import facts_about
 from app.results.study_reports import shown_report
 from calibration.calibrate import calibrate
@@ -137,7 +140,7 @@ def test_a_prompt_that_is_put_back_counts_again_and_asks_nothing(engine: Engine,
             runs = [(run.name, run.calls[0]) for run in runs_of(session, row)]
             assert runs == [("mini@1", 1), ("mini@2", 5)][: len(said)], "runs keep their names"
             (one,) = standings(session, row)
-            assert (one.done, answered_before(session, row)) == (4, {})
+            assert (one.done, answered_otherwise(session, row)) == (4, {})
             account = session.scalars(select(Judge)).one()
             assert account.spent == pytest.approx(one.money.cost), "a budget holds over all that was asked"
         costs = shown_labels(engine, study)["cost_usd"].sum()
@@ -149,7 +152,34 @@ def test_a_prompt_that_is_put_back_counts_again_and_asks_nothing(engine: Engine,
     plan_judges(engine, study, [definition], describe=describe)
     run_judges(engine, study, [definition], transport=Stub(first_wins), limit=1)
     with reading(engine) as session:
-        assert answered_before(session, study_row(engine, study)) == {"mini": (3, 4)}, "and a warning says so"
+        assert answered_otherwise(session, study_row(engine, study)) == {"mini": (3, 4)}, "and a warning says so"
+
+
+def test_a_plan_that_was_interrupted_while_a_prompt_was_put_back_is_told_and_made_whole_by_the_next(
+    sqlite: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, done = make_study(sqlite, 2), list[int]()
+    for prompt in (OWN, OWN.replace("Compare.", "Be strict.")):
+        plan_judges(sqlite, study, [own(tmp_path, prompt, SYSTEM)], describe=describe)
+        run_judges(sqlite, study, [own(tmp_path, prompt, SYSTEM)], transport=Stub(first_wins))
+    back = own(tmp_path, OWN, SYSTEM)
+
+    def interrupted(*chunk: Any) -> int:
+        if done:
+            raise KeyboardInterrupt
+        done.append(put_back(*chunk))
+        return done[0]
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("annotation.judges.planning.plan.put_back", interrupted)
+        patched.setattr("annotation.judges.planning.plan.material.CHUNK", 1)
+        plan_judges(sqlite, study, [back], describe=describe)
+    for others in ((3, 4), None):
+        with reading(sqlite) as session:
+            (one,) = standings(session, study_row(sqlite, study))
+        assert one.others == others
+        assert any("3 of its 4 passes" in line for line in remarks(one)) == bool(others)
+        plan_judges(sqlite, study, [back], describe=describe)
 
 
 def test_a_prompt_is_put_back_whole_whatever_its_calls_came_to_and_no_budget_or_interruption_hides_it(
@@ -177,7 +207,7 @@ def test_a_prompt_is_put_back_whole_whatever_its_calls_came_to_and_no_budget_or_
     plan_judges(sqlite, study, [back], describe=describe)  # and the process ends before it runs
     with reading(sqlite) as session:
         assert standings(session, study_row(sqlite, study))[0].done == 2
-        assert answered_before(session, study_row(sqlite, study)) == {}
+        assert answered_otherwise(session, study_row(sqlite, study)) == {}
     assert said() == before[0]
     (plan,) = plan_judges(sqlite, study, [back], describe=describe)
     assert (plan.waiting, plan.estimate.worst, plan.warnings) == (0, 0, ())

@@ -100,7 +100,7 @@ def _verdicts(session: orm.Session, study: Study) -> Iterator[tuple[Any, ...]]:
             row["rater_kind"],
             row["criterion"],
             unblind(row["choice"], left),
-            item if by_item else shown["topic"],
+            item if by_item else shown["cluster"],
             *(shown["system_a"], shown["system_b"]),
             PRESENTATIONS.get(left),
             *(shown["category"], shown["len_a"], shown["len_b"]),

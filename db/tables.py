@@ -14,7 +14,9 @@ from sqlalchemy import (
     ForeignKey,
     ForeignKeyConstraint,
     Index,
+    String,
     UniqueConstraint,
+    cast,
     func,
     select,
 )
@@ -365,3 +367,5 @@ class Export(Record):
 
 REPORT_A, REPORT_B, REFERENCE = aliased(Report), aliased(Report), aliased(Report)
 SYSTEM_A, SYSTEM_B = aliased(System), aliased(System)
+# what a topic is resampled with: the `cluster_id` it came with, which the same topic in another language shares, or it
+CLUSTER = func.coalesce(func.nullif(cast(Topic.features["cluster_id"].as_string(), String), ""), Topic.key)

@@ -20,7 +20,7 @@ from annotation.labels.current_labels import all_labels, is_newest
 from annotation.leaks.redaction import redactor_of
 from annotation.people.principals import Principal, study_for
 from db.people_tables import Enrollment
-from db.tables import Assignment, Criterion, Item, Label, Report, Study, System, Topic
+from db.tables import CLUSTER, Assignment, Criterion, Item, Label, Report, Study, System, Topic
 from plain.spreadsheets import guarded
 
 COLUMNS = (
@@ -99,8 +99,8 @@ def settled(session: orm.Session, study: Study) -> list[Settled]:
     labels = _labels(session, study)
     enrolled = select(Enrollment.rater_id, Enrollment.pseudonym).where(Enrollment.study_id == study.id)
     people = {rater: pseudonym for rater, pseudonym in session.execute(enrolled)}
-    topics = select(Item.id, Topic.key).join(Topic, Topic.id == Item.topic_id).where(Item.study_id == study.id)
-    topic = {item: key for item, key in session.execute(topics)}
+    clusters = select(Item.id, CLUSTER).join(Topic, Topic.id == Item.topic_id).where(Item.study_id == study.id)
+    cluster = {item: key for item, key in session.execute(clusters)}
     by_item = studies.protocol_of(study).calibration.get("cluster") == "item"
     redact = redactor_of(session, study)
     found = []
@@ -112,7 +112,7 @@ def settled(session: orm.Session, study: Study) -> list[Settled]:
                 item_id=item, criterion=dispute.criterion, verdict=str(verdicts.unblind(label.choice, label.left)),
                 raters=dict(sorted((people[rater], verdict) for rater, verdict in dispute.verdicts.items())),
                 adjudicator=people[label.rater_id], pass_no=label.pass_no, reasons=dispute.reasons,
-                rationale=redact(label.rationale), cluster_id=item if by_item else topic[dispute.item_id],
+                rationale=redact(label.rationale), cluster_id=item if by_item else cluster[dispute.item_id],
                 settled_at=label.created_at,
             )
         )  # fmt: skip

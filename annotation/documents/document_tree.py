@@ -37,19 +37,20 @@ class TooLarge(ValueError):
 class PlainTree:
     """One document on its way; `figures` counts its images without a word, which nothing is left of.
 
-    `images`: the addresses of all of them in the document, in the order of their numbers.
+    `images`: the addresses of all of them in the document, in the order of their numbers. `word`: whether Word or its
+    like wrote it: what is before its text is part of it, not metadata, and a cell that stands left says nothing.
     """
 
-    def __init__(self, *, front: bool) -> None:
+    def __init__(self, *, word: bool) -> None:
         self.figures = 0
         self.images: list[str] = []
         self.cited = 0
-        self.front = front
+        self.word = word
 
     def of(self, tree: Element) -> Element:
-        """The whole document. `front`: whether what is before its text is part of it, as in Word, or metadata."""
+        """The whole document."""
         blocks = self.blocks(tree["blocks"])
-        front = self._front(tree["meta"]) if self.front else []
+        front = self._front(tree["meta"]) if self.word else []
         return {**tree, "meta": {}, "blocks": [*front, *blocks]}
 
     def _front(self, meta: Element) -> list[Element]:
@@ -63,8 +64,16 @@ class PlainTree:
         return [element("Para", self.inlines(content))]
 
     def blocks(self, found: Iterable[Element]) -> list[Element]:
-        """Blocks without wrappers, attributes and raw markup."""
-        return [made for one in found for made in BLOCKS.get(one["t"], _no_blocks)(self, one.get("c"))]
+        """Blocks without wrappers, attributes and raw markup; lists of a kind that follow each other are one list."""
+        made: list[Element] = []
+        for block in (own for one in found for own in BLOCKS.get(one["t"], _no_blocks)(self, one.get("c"))):
+            if made and block["t"] == made[-1]["t"] == "BulletList":
+                made[-1] = element("BulletList", [*made[-1]["c"], *block["c"]])
+            elif made and block["t"] == made[-1]["t"] == "OrderedList":
+                made[-1] = element("OrderedList", [made[-1]["c"][0], [*made[-1]["c"][1], *block["c"][1]]])
+            else:
+                made.append(block)
+        return made
 
     def inlines(self, found: Iterable[Element]) -> list[Element]:
         """A line of text, the same way."""
@@ -132,8 +141,10 @@ class PlainTree:
         if len(cells) == 1 and len(cells[0]) == 1:  # a frame around text
             yield from self.blocks(block for row in rows for cell in row[1] for block in cell[4])
         elif cells:
-            align = [columns[at][0] if at < len(columns) else {"t": "AlignDefault"} for at in range(len(cells[0]))]
-            yield _table(cells, align)
+            told = [one for one, _ in columns[: len(cells[0])]]
+            none = element("AlignDefault")
+            align = [none if self.word and one["t"] == "AlignLeft" else one for one in told]
+            yield _table(cells, [*align, *[none] * (len(cells[0]) - len(told))])
 
     def _cell(self, blocks: Any) -> list[Element]:
         lines = [line for block in self.blocks(blocks) for line in _lines(block)]
@@ -170,6 +181,8 @@ class PlainTree:
     def link(self, one: Element) -> Iterator[Element]:
         """A number that leads into the document is a mark; other words that do are words."""
         _, words, (address, _) = one["c"]
+        if [inner["t"] for inner in words] == ["Superscript"] and NUMBER.fullmatch(text_of(words).strip()):
+            words = words[0]["c"]  # a mark that is raised inside its link, as others are around theirs
         line = self.inlines(words)
         if not address.startswith("#"):
             yield from [element("Link", [NO_ATTRIBUTES, line, [address, ""]])] if line else []

@@ -29,29 +29,41 @@ MEMORY_MB = 320  # of pandoc's heap; the process takes up to a third more
 PATIENCE_S = 60
 NEEDED = "reading .docx, .odt, .epub, .html and .pdf needs another part of calipers; pip install 'calipers[documents]'"
 SUFFIXES = (*FORMATS, ".pdf")
-STYLED_FRONT = (".docx",)  # where title and author are paragraphs that a reader sees
+WORD = (".docx",)  # where title and author are paragraphs that a reader sees, and cells stand left by default
 PACKED = (".docx", ".odt", ".epub")  # zip files
 OLD_OFFICE = b"\xd0\xcf\x11\xe0"  # how Word 97 began, in which Word locks a file of any version
 UNPACKED_MB, WRITTEN_MB, MOST_ENTRIES = 200, 40, 10_000
 UNPACKING = (zlib.error, lzma.LZMAError)
 WRITTEN = (".xml", ".rels", ".html", ".xhtml", ".htm", ".opf", ".ncx")  # what of a packed file is read
 WITHOUT_WORDS = "without words"  # a figure of which nothing is left where it is not shown
-# What a part says that pandoc does not hear, said so that it does: a picture linked outside, the words of one
+# What a part says that pandoc does not hear, said so that it does: citations as Word, EndNote (with its record apart)
+# and Mendeley Cite write them, a picture linked outside, the words of one
+CITED = b'ADDIN ZOTERO_ITEM CSL_CITATION {"citationItems":[{"id":1,"itemData":{"id":1,"type":"book"}}]}'
+FIELD = b'<w:r><w:fldChar w:fldCharType="%b"/></w:r>'
 LINKED = "media/linked.png"
 ELSEWHERE = "https:"  # the address of what is fetched from nowhere
 RESAID = {
-    "word/document.xml": (rb"<a:blip\b(?![^<>]*\sr:embed=)(?=[^<>]*\sr:link=)", rb'<a:blip r:embed="linked"'),
-    "word/_rels/document.xml.rels": (
+    "word/document.xml": [
+        (rb"<a:blip\b(?![^<>]*\sr:embed=)(?=[^<>]*\sr:link=)", b'<a:blip r:embed="linked"'),
+        (rb"(?<=>)\s*(?:CITATION\s[^<]*|ADDIN EN\.CITE\s*)(?=</w:instrText>)", CITED),
+        (
+            rb'(?s)(<w:tag w:val="MENDELEY_CITATION[^"]*"/>(?:(?!<w:tag |<w:sdtContent>).){,2000}'
+            rb"<w:sdtContent>)((?:(?!</?w:sdtContent>|<w:p[ >]).)*)(?=</w:sdtContent>)",
+            rb"\1%b<w:r><w:instrText>%b</w:instrText></w:r>%b\2%b"
+            % (FIELD % b"begin", CITED, FIELD % b"separate", FIELD % b"end"),
+        ),
+    ],
+    "word/_rels/document.xml.rels": [(
         rb"(?=</Relationships>)",
         b'<Relationship Id="linked" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/image" '
         b'Target="%b"/>' % LINKED.encode(),
-    ),
-    "content.xml": (
+    )],
+    "content.xml": [(
         rb"(<draw:image\b[^<>]*(?:/>|><text:p/></draw:image>))\s*(?:<svg:title>[^<]*</svg:title>\s*(?=<svg:desc>))?"
         rb"<svg:(?:title|desc)>([^<]*)</svg:(?:title|desc)>",
         rb"\1\2",
-    ),
-}
+    )],
+}  # fmt: skip
 FORMULA, EMBEDDED = "formula or chart", re.compile(r"[^/]+/content\.xml")  # of an OpenDocument
 # What a format's reader passes over in silence, as it is written in the part that holds the text
 PASSED_OVER = {
@@ -90,7 +102,7 @@ def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf
             tree = read_tree(original, suffix, shown)
         if suffix == ".odt":
             passed_over[FORMULA] -= document_tree.set_in_line(tree["blocks"])
-        plain = document_tree.PlainTree(front=suffix in STYLED_FRONT)
+        plain = document_tree.PlainTree(word=suffix in WORD)
         text = write_markdown(plain.of(tree), shown)
     except (RecursionError, document_tree.TooLarge):
         raise ImportingError(
@@ -134,7 +146,8 @@ def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[bytes, Count
             copy.writestr(f"word/{LINKED}", b"")
             for name in dict.fromkeys(packed.namelist()):
                 said = packed.read(name) if name.lower().endswith(WRITTEN) else b""  # pictures are read where they lie
-                said = re.sub(*RESAID[name], said) if name in RESAID else said
+                for written, again in RESAID.get(name, ()):
+                    said = re.sub(written, again, said)
                 copy.writestr(name, said)
                 if suffix == ".odt" and EMBEDDED.fullmatch(name):
                     copy.writestr(name.replace("/", "//"), said)  # where pandoc reads what it wrote itself

@@ -5,13 +5,19 @@ import math
 import pandas as pd
 from sqlalchemy import orm, select, union
 
-from db.tables import Item, Report, Study, Topic
+from db.tables import CLUSTER, Item, Report, Study, Topic
 
 
 def topic_features(session: orm.Session, study: Study) -> pd.DataFrame:
-    """One row a topic (index: its key), one column for each feature that is a number wherever it is given; else nan."""
-    topics = session.execute(select(Topic.key, Topic.features).where(Topic.study_id == study.id).order_by(Topic.key))
-    return numbers_of(pd.DataFrame.from_dict({key: features or {} for key, features in topics}, orient="index"))
+    """One row a cluster, one column for each feature that is a number wherever it is given; else nan.
+
+    Of several topics in a cluster the first by its key speaks.
+    """
+    topics = session.execute(
+        select(CLUSTER, Topic.features).where(Topic.study_id == study.id).order_by(Topic.key.desc())
+    )
+    known = pd.DataFrame.from_dict({cluster: features or {} for cluster, features in topics}, orient="index")
+    return numbers_of(known.drop(columns="cluster_id", errors="ignore").sort_index())
 
 
 def numbers_of(features: pd.DataFrame) -> pd.DataFrame:

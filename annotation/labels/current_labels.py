@@ -97,7 +97,7 @@ def count_current(session: orm.Session, study: tables.Study) -> int:
 
 
 def shown_by_item(session: orm.Session, study: tables.Study, item_id: int | None = None) -> dict[int, Shown]:
-    """Item -> its topic, its systems, and the sha256 and length of the texts it shows now; of one item, or of all."""
+    """Item -> its topic, cluster, systems, and the sha256 and length of the texts it shows now; of one item, or all."""
     a, b, reference, system_a, system_b = (
         tables.REPORT_A,
         tables.REPORT_B,
@@ -108,7 +108,7 @@ def shown_by_item(session: orm.Session, study: tables.Study, item_id: int | None
     rows = (
         select(
             tables.Item.id, tables.Item.kind, tables.Item.probe, tables.Item.tag, tables.Item.excluded_at,
-            tables.Topic.key.label("topic"), tables.Topic.category,
+            tables.Topic.key.label("topic"), tables.CLUSTER.label("cluster"), tables.Topic.category,
             system_a.key.label("system_a"), system_b.key.label("system_b"), a.shown_sha256.label("sha256_a"),
             b.shown_sha256.label("sha256_b"), reference.shown_sha256.label("sha256_reference"),
             func.length(a.shown_text).label("len_a"), func.length(b.shown_text).label("len_b"),

@@ -4,12 +4,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import orm, select
+from sqlalchemy import func, orm, select
 
 from annotation.errors import AnnotationError
 from annotation.files.decoding import some_of
 from annotation.studies import audit, protocol_of
-from db.tables import HANDED_IN, LIVE, Assignment, Event, Item, Study, Topic
+from db.tables import CLUSTER, HANDED_IN, LIVE, Assignment, Event, Item, Study, Topic
 from plain import draws
 from plain.counting import counted
 from plain.wording import several, worded
@@ -55,6 +55,12 @@ def refuse_other_slots(session: orm.Session, study: Study, drawn: Collection[str
         raise AnnotationError(
             "bad_design", "whole topics are drawn, and this protocol's cluster is the item; set cluster = 'topic'"
         )
+    own = select(CLUSTER).where(Topic.study_id == study.id).group_by(CLUSTER).having(func.count() > 1).limit(1)
+    if (shared := session.scalar(own)) is not None:
+        raise AnnotationError(
+            "bad_design", "topics are drawn one by one, and several have the cluster_id {shared!r}; use another design",
+            shared=shared,
+        )  # fmt: skip
     found = {*session.scalars(_topics(study).where(Assignment.status.in_(LIVE)).distinct())} - {*drawn}
     if found:
         raise AnnotationError(

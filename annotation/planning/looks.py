@@ -8,7 +8,7 @@ from sqlalchemy import case, func, or_, orm, select
 
 from annotation.planning.draws import kept_draws
 from annotation.studies import audit, hold_study, protocol_of
-from db.tables import HANDED_IN, LIVE, Assignment, Event, Item, Study
+from db.tables import CLUSTER, HANDED_IN, LIVE, Assignment, Event, Item, Study, Topic
 
 LOOK = "look"
 DONE = Assignment.status.in_(HANDED_IN)
@@ -32,11 +32,12 @@ def topics_labelled(session: orm.Session, study: Study, planned: int | None = No
 
     Labels of judges, training, attention and retest count nowhere; an item left out counts as far as it was labelled.
     """
-    whole = Item.id if protocol_of(study).calibration.get("cluster") == "item" else Item.topic_id
+    whole = Item.id if protocol_of(study).calibration.get("cluster") == "item" else CLUSTER
     rows = (
         select(func.count(), func.sum(case((DONE, 1), else_=0)))
         .select_from(Assignment)
         .join(Item, Item.id == Assignment.item_id)
+        .join(Topic, Topic.id == Item.topic_id)
         .where(
             Assignment.study_id == study.id, Assignment.purpose == "label", Assignment.source != "judge",
             Assignment.status.in_(LIVE), or_(Item.excluded_at.is_(None), DONE),

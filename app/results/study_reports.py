@@ -32,7 +32,7 @@ from calibration.warnings.comparison_cautions import changed_plan
 from calipers import kept_reports, label_files
 from db.connect import reading, transaction
 from db.judge_tables import Judge
-from db.tables import HANDED_IN, Assignment, Criterion, Event, Label, Study
+from db.tables import CLUSTER, HANDED_IN, Assignment, Criterion, Event, Label, Study, Topic
 
 NO_FILE = JudgeFile((), ())
 
@@ -97,7 +97,8 @@ def _lacks_shown_topics_alone(session: orm.Session, study: Study, verdicts: pd.D
     """Whether the judge answered every item that people did, but on topics whose labels its prompt shows."""
     if judge not in items_shown_to(session, study):
         return False
-    rest = verdicts[~verdicts["cluster_id"].isin(topics_drawn_before(session, study))]
+    drawn = select(CLUSTER).where(Topic.study_id == study.id, Topic.key.in_(topics_drawn_before(session, study)))
+    rest = verdicts[~verdicts["cluster_id"].isin(session.scalars(drawn).all())]
     return {*rest["item_id"][rest["rater_kind"] == "human"]} <= {*rest["item_id"][rest["rater_id"] == judge]}
 
 

@@ -28,7 +28,7 @@ from calibration.systems.claim_scores import has_claims, scores_from_claims
 from calibration.systems.topic_scores import measures_of, topic_scores
 from calibration.totals.system_differences import system_differences
 from db.connect import reading
-from db.tables import Report, Study, System, Topic
+from db.tables import CLUSTER, Report, Study, System, Topic
 from exports.sheets.leakage import LISTED, ReportLeak, SourceAge, later_sources_table, leaked_topics
 from exports.sheets.references import CitedReferences, references_table
 from exports.sheets.system_pairs import differences_table
@@ -77,7 +77,10 @@ def without_leaks(made: Calibrated, leaks: Sequence[ReportLeak], most: float) ->
 
     Raises AnnotationError where no topic is left.
     """
-    kept = made.verdicts[~made.verdicts["cluster_id"].isin(leaked_topics(leaks, most))]
+    with reading(database()) as session:
+        own = Topic.study_id == find_study(session, made.study).id, Topic.key.in_(leaked_topics(leaks, most))
+        leaked = session.scalars(select(CLUSTER).where(*own)).all()
+    kept = made.verdicts[~made.verdicts["cluster_id"].isin(leaked)]
     if kept.empty:
         raise AnnotationError("no_topics", f"every topic has a report that quotes more than {most:g}; raise --leakage")
     return replace(made, verdicts=kept, report=calibrate(kept, made.report.settings, ()))

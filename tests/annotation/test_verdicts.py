@@ -12,11 +12,15 @@ import pytest
 from sqlalchemy import Engine, select
 
 from annotation.errors import AnnotationError
+from annotation.importing.reports.folder import read_folder
+from annotation.importing.reports.write import import_reports
 from annotation.judges.planning.calls import Pass
 from annotation.judges.planning.plan import open_assignments
 from annotation.labelling import record_answers
 from annotation.labels.answers import Answer, Answered
 from annotation.people.active_time import clamp, split
+from annotation.people.principals import local_admin
+from annotation.planning.looks import topics_labelled
 from annotation.verdicts import labels_csv, load_verdicts, require_revealed
 from calibration.arithmetic.metrics import cohen_kappa, percent_agreement
 from calibration.calibrate import calibrate
@@ -24,7 +28,7 @@ from calibration.results import CalibrationSettings
 from db.connect import reading, transaction
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment, JudgeConfig
 from db.people_tables import Enrollment, Rater
-from db.tables import Assignment, Criterion, Event, Item, Label, Report, Study
+from db.tables import Assignment, Criterion, Event, Item, Label, Report, Study, Topic
 from db.types import now
 from tests.small_study import PROTOCOL, make_study, write_reports
 
@@ -80,9 +84,6 @@ def four_hundred(engine: Engine, tmp_path: Path) -> tuple[Engine, int, dict[tupl
 
 
 def _study_on(engine: Engine, root: Path) -> int:
-    from annotation.importing.reports.folder import read_folder
-    from annotation.importing.reports.write import import_reports
-    from annotation.people.principals import local_admin
     from annotation.planning.slots import apply_plan, make_plan
     from annotation.studies import init_study
 
@@ -116,6 +117,29 @@ def test_four_hundred_labels_with_independent_orders_give_back_exactly_what_was_
     assert agreed.value == pytest.approx(percent_agreement(one, two))
     half = len(choices) // 2
     assert cohen_kappa(choices[:half], choices[half:]) < 0.35 < cohen_kappa(one, two)
+
+
+def test_a_topic_in_two_languages_is_one_cluster_and_keeps_its_languages(engine: Engine, tmp_path: Path) -> None:
+    root = write_reports(tmp_path, ("bread", "bread.de", "noise", "tides.en", "tides.zh"))
+    said = "topic,language{}\nbread,en{}\nbread.de,de{}\nnoise,en{}\ntides.en,en{}\ntides.zh,zh{}\n"
+    (root / "topics.csv").write_text(said.format(*[""] * 6))
+    study_id = _study_on(engine, root)
+    (root / "topics.csv").write_text(said.format(",cluster_id", ",", ",bread", ",", ",7", ",7"))
+    with transaction(engine) as session:
+        study = session.get_one(Study, study_id)
+        told = import_reports(session, local_admin(study), read_folder(root), layout="folder", source="here")
+    assert "several topics of one cluster_id, one topic in every interval 2 (bread, 7)" in told.lines()
+    submit_known(engine, study_id, "random", seed=3)
+    with reading(engine) as session:
+        study = session.get_one(Study, study_id)
+        verdicts = load_verdicts(session, study)
+        known = dict(session.execute(select(Topic.key, Topic.language)).all())
+        assert topics_labelled(session, study).planned == 3
+    assert set(verdicts["cluster_id"]) == {"bread", "noise", "7"}
+    assert (known["bread.de"], known["tides.zh"], known["noise"]) == ("de", "zh", "en")
+    report = calibrate(verdicts, CalibrationSettings(resamples=99))
+    agreed = [one for one in report.estimates if one.statistic == "percent_agreement" and one.criterion == "all"]
+    assert {(one.n, one.clusters) for one in agreed} == {(30, 3)}
 
 
 @pytest.mark.databases("sqlite")

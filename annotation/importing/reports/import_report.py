@@ -126,9 +126,20 @@ def what_came_in(
         crlf=parsed.crlf + sum(b"\r\n" in report.original for report in parsed.reports if report.lost is None),
         nfd_names=parsed.nfd_names,
         singletons=_singletons(parsed.topics),
-        notes=(*parsed.notes, *notes, *_converted(prepared), *_pictured(prepared)),
+        notes=(*parsed.notes, *notes, *_clusters(parsed.topics), *_converted(prepared), *_pictured(prepared)),
         without_prompt=sum(not topic.prompt for topic in parsed.topics),
     )
+
+
+def _clusters(topics: Sequence[TopicRecord]) -> tuple[Sentence, ...]:
+    """A note on the clusters of several topics, as `CLUSTER` has them."""
+    counts = Counter(str(topic.features.get("cluster_id") or topic.key) for topic in topics)
+    shared = [name for name, count in counts.items() if count > 1]
+    told = Sentence(
+        "several topics of one cluster_id, one topic in every interval {clusters} ({some})", clusters=len(shared),
+        some=some_of(shared, LISTED),
+    )  # fmt: skip
+    return (told,) if shared else ()
 
 
 def _converted(prepared: Sequence[tuple[ReportRecord, Prepared]]) -> tuple[Sentence, ...]:
@@ -243,13 +254,13 @@ def may_gain(session: orm.Session, study: Study) -> bool:
     return study.status == "draft" and not has_labels(session, study)
 
 
-def gained(told: TopicRecord, standing: Topic) -> dict[str, str]:
-    """What this import tells of what a topic lacks: its prompt and its category.
+def gained(told: TopicRecord, standing: Topic) -> dict[str, Any]:
+    """What this import tells of what a topic lacks: its prompt, its category and its features.
 
     Its title stays, made from its key or not: it heads every shown text, and a report that comes later under another
     heading than those that stand would tell its system.
     """
-    lacking = [name for name in ("prompt", "category") if not getattr(standing, name)]
+    lacking = [name for name in ("prompt", "category", "features") if not getattr(standing, name)]
     return {name: value for name in lacking if (value := getattr(told, name))}
 
 

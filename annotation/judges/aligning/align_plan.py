@@ -20,7 +20,7 @@ from annotation.labels.current_labels import counted_labels
 from annotation.leaks.redaction import redactor_of
 from annotation.studies import audit, protocol_of
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment
-from db.tables import Event, Item, Study, Topic
+from db.tables import CLUSTER, Event, Item, Study, Topic
 
 ALIGN = "align"  # marks the calls, as a kind of stress test does: what they say is never a label
 KEPT = "judge_alignment"  # in the audit trail
@@ -123,12 +123,15 @@ def plan_alignment(
         )
     before = topics_drawn_before(session, study)
     seen = sorted(keys, key=lambda key: (key not in before, _coin(study.seed, key)))[:count]
+    rows = session.execute(select(Topic.key, CLUSTER).where(Topic.study_id == study.id))
+    clusters = {key: cluster for key, cluster in rows}
+    told = {clusters[key] for key in seen}  # a topic in another language than one that was learnt from is not unseen
     half = math.ceil(count / 2)
     ordered = sorted(seen, key=lambda key: _coin(study.seed, f"half|{key}"))
     before_this = tried_for(session, session.get_one(Judge, own.judge_id))
     return Alignment(
         definition.name, name, tuple(sorted(ordered[half:])), tuple(sorted(ordered[:half])),
-        tuple(sorted(keys - {*seen})), variants, examples, budget, before_this,
+        tuple(sorted(key for key in keys if clusters[key] not in told)), variants, examples, budget, before_this,
     )  # fmt: skip
 
 

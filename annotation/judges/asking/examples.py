@@ -27,7 +27,7 @@ from annotation.protocol import Protocol
 from annotation.studies import audit, protocol_of
 from annotation.texts.figures import MARKS
 from db.judge_tables import Judge, JudgeConfig
-from db.tables import LIVE, Assignment, Event, Item, Study, Topic
+from db.tables import CLUSTER, LIVE, Assignment, Event, Item, Study, Topic
 from plain.hashes import text_sha256
 
 SHOWN = "judge_examples"  # in the audit trail: which topics a judge's prompt shows, by the sha256 of its template
@@ -95,8 +95,13 @@ def topics_shown(session: Session, study: Study, template: str, judge: str = "")
         if draw["template_sha256"] == sha or (draw["judge"] == judge and "count" not in draw)  # not drawn: made
         for key in draw["topics"]
     }
-    found = select(Topic.id).where(Topic.study_id == study.id, Topic.key.in_(keys))
-    return frozenset(session.scalars(found)) if keys else frozenset()
+    return _whole_clusters(session, study, keys) if keys else frozenset()
+
+
+def _whole_clusters(session: Session, study: Study, keys: Collection[str]) -> frozenset[int]:
+    """These topics and those of one cluster with them: to show one in English is to show it in Chinese."""
+    clusters = select(CLUSTER).where(Topic.study_id == study.id, Topic.key.in_(keys)).correlate(None)
+    return frozenset(session.scalars(select(Topic.id).where(Topic.study_id == study.id, CLUSTER.in_(clusters))))
 
 
 def items_shown_to(session: Session, study: Study) -> dict[str, int]:
@@ -180,7 +185,7 @@ def _drawn(
     text = _as_text(session, study, [by_topic[topic] for topic in chosen], definition.example_chars)
     made = with_examples(template, text)
     drawn = {**asked, "topics": sorted(keys[topic] for topic in chosen), "template_sha256": text_sha256(made)}
-    return JudgePrompt(made, frozenset(chosen), drawn)
+    return JudgePrompt(made, _whole_clusters(session, study, drawn["topics"]), drawn)
 
 
 def with_topics_shown(session: Session, study: Study, template: str, topics: Collection[str], characters: int) -> str:

@@ -152,7 +152,7 @@ def paragraph(*runs: str) -> str:
 def field(told: str, shown: str) -> str:
     mark = '<w:r><w:fldChar w:fldCharType="{}"/></w:r>'
     inside = f'<w:r><w:instrText xml:space="preserve"> {told} </w:instrText></w:r>'
-    return mark.format("begin") + inside + mark.format("separate") + run(shown) + mark.format("end")
+    return mark.format("begin") + inside + mark.format("separate") + shown + mark.format("end")
 
 
 def shown(text: str) -> str:
@@ -186,17 +186,44 @@ def test_words_own_marks_go_and_what_it_shows_before_the_text_stays() -> None:
     zotero = 'ADDIN ZOTERO_ITEM CSL_CITATION {"citationItems":[{"id":1,"itemData":{"id":1,"type":"book","title":"T"}}]}'
     body = (
         '<w:p><w:pPr><w:pStyle w:val="Title"/></w:pPr>' + run("High water") + "</w:p>"
-        + paragraph(run("It rises"), field(zotero, " (Smith, 2020)"), run(" twice"),
+        + paragraph(run("It rises"), field(zotero, run(" (Smith, 2020)")), run(" twice"),
                     '<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:footnoteReference w:id="2"/></w:r>',
                     run(" a day."))
         + paragraph(run("It falls"), '<w:hyperlink w:anchor="ref7">' + run("7", raised=True) + "</w:hyperlink>",
                     run(" by 10"), run("3", raised=True), run(" litres."))
+        + "<w:tbl>" + 2 * f'<w:tr><w:tc><w:p><w:pPr><w:jc w:val="left"/></w:pPr>{run("Ems")}</w:p></w:tc></w:tr>' + "</w:tbl>"
     )  # fmt: skip
     notes = f'<w:footnotes xmlns:w="{W}"><w:footnote w:id="2">{paragraph(run("Jones, Seas, 1999."))}</w:footnote></w:footnotes>'
     styles = f'<w:styles xmlns:w="{W}"><w:style w:type="paragraph" w:styleId="Title"><w:name w:val="Title"/></w:style></w:styles>'
     made = read_document(docx(body, footnotes=notes, styles=styles), ".docx", "x")
     assert made.text.startswith("# High water\n")
-    assert shown(made.text) == "# Tides\n\nIt rises twice a day.\n\nIt falls by 10^3 litres.\n"
+    assert (
+        shown(made.text)
+        == "# Tides\n\nIt rises twice a day.\n\nIt falls by 10^3 litres.\n\n| Ems |\n| --- |\n| Ems |\n"
+    )
+
+
+ENDNOTE = field("ADDIN EN.CITE", run("1", raised=True)).replace("</w:instrText></w:r>", (
+    '</w:instrText></w:r><w:r><w:fldChar w:fldCharType="begin"><w:fldData>PEVuZE5vdGU+</w:fldData></w:fldChar></w:r>'
+    '<w:r><w:instrText>ADDIN EN.CITE.DATA</w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>'
+), 1)  # fmt: skip
+MENDELEY = (
+    '<w:sdt><w:sdtPr><w:tag w:val="MENDELEY_CITATION_v3_e30"/><w:id w:val="-1"/></w:sdtPr><w:sdtContent>%s</w:sdtContent>'
+    "</w:sdt>"
+)
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        field(r"CITATION Smi20 \l 1033", run("(Smith, 2020)")), ENDNOTE, MENDELEY % run("(Smith, 2020)"),
+        MENDELEY % run("1", raised=True), f'<w:hyperlink r:id="seen">{run("1", raised=True)}</w:hyperlink>',
+    ],
+    ids=["Word", "EndNote", "Mendeley Cite", "its number", "web"],
+)  # fmt: skip
+def test_citations_go_whichever_program_put_them_into_a_docx(mark: str) -> None:
+    words = paragraph(run("It rises"), mark, run(" by 10"), run("3", raised=True), run(" litres."))
+    assert shown(read_document(docx(words), ".docx", "x").text) == "# Tides\n\nIt rises by 10^3 litres.\n"
 
 
 @pytest.mark.parametrize(
@@ -212,6 +239,7 @@ def test_words_own_marks_go_and_what_it_shows_before_the_text_stays() -> None:
             "<table><tr><th colspan=2>a</th></tr><tr><td rowspan=2>b<p>c</p></td><td>d</td></tr><tr><td>e</td></tr></table>",
             "| a    |     |\n|------|-----|\n| b; c | d   |\n|      | e   |",
         ),
+        ("<ol><li>a</li></ol><ol><li>b</li></ol><ul><li>c</li></ul>", "1.  a\n2.  b\n\n- c"),
         ("<dl><dt>a</dt><dd>b</dd></dl><blockquote>c</blockquote><hr>", "**a**\n\nb\n\n> c\n\n---"),
         ('<figure><img src="atlas.png" alt="x"><figcaption>x</figcaption></figure>', "![x](figure1.png)"),
         ("<p>Sources: [7] http://a.org - Tides [8] <a href='http://b.org'>Moon</a></p>", "Sources:\n[7] http://a.org - Tides\n[8] [Moon](http://b.org)"),
@@ -306,7 +334,7 @@ def test_joined_cells_are_counted_before_they_are_made() -> None:
     table = [none, [None, []], [], [none, []], [[none, 0, [], [joined, *[plain] * 200]]], [none, []]]
     tracemalloc.start()
     with pytest.raises(document_tree.TooLarge):
-        [*document_tree.PlainTree(front=False).table(table)]
+        [*document_tree.PlainTree(word=False).table(table)]
     assert tracemalloc.get_traced_memory()[1] < 50 << 20
     tracemalloc.stop()
 

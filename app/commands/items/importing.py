@@ -57,8 +57,8 @@ def import_reports(
     """Read reports and strip their citations, all or nothing.
 
     folder: SYSTEM/TOPIC.md, and beside these folders, where wanted, topics.csv (topic, title, prompt, category,
-    language), systems.csv (system, public_name, is_reference, family) and criteria.csv (topic, id, label, text,
-    category, subcategory, weight).
+    language, cluster_id: the same for a topic in two languages), systems.csv (system, public_name, is_reference,
+    family) and criteria.csv (topic, id, label, text, category, subcategory, weight).
 
     Example: calipers import reports my_reports --layout folder --study mystudy
     Example: calipers import reports answers.jsonl --layout table --map topic=id,system=model,text=response

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,8 +20,9 @@ MEGABYTES = {"sqlite": 12, "postgres": 128}  # Postgres: 40 of its own, and 16 f
 
 
 @pytest.fixture
-def disk(kind: str, tmp_path: Path) -> Iterator[Path]:
-    with small_disk(Path(f"{tmp_path.parent.parent}-{tmp_path.name}-disk"), MEGABYTES[kind]) as disk:
+def disk(kind: str) -> Iterator[Path]:
+    """Not under pytest's folder, which every run of pytest shuts to all but its owner as it begins."""
+    with small_disk(Path(tempfile.mkdtemp(prefix="calipers-disk-")), MEGABYTES[kind]) as disk:
         disk.chmod(0o755)
         yield disk
     disk.rmdir()

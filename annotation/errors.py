@@ -69,5 +69,9 @@ class ImportingError(Exception):
         super().__init__(f"{self.text} (all of them with --json)" if more else self.text)
 
 
+class NoReports(ImportingError):
+    """A tree of its layout that holds everything but reports: several studies never published theirs."""
+
+
 class FigureError(Exception):
     """A picture of a report that cannot be kept; its words follow `a figure`, such as `on the web`."""

@@ -2,6 +2,7 @@
 and probes lie, and its reports, items, and the answers of judges and people."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from db.tables import Study
 from plain.counting import counted
 
 SEED = 7
+UNPUBLISHED = "The text of this report is not among the files that the study published."
 UNANSWERED = 2_000  # probes about which nobody's answer is there
 Advance = Callable[[int, int, str], None]  # how far, of how much, at what
 
@@ -69,7 +71,7 @@ class Public:
 def bring_in(engine: Engine, public: Public, advance: Advance) -> dict[str, frozenset[str]]:
     """Each part as a study of the database. Its name -> whose answers were invented; a part that fails is told of."""
     made: dict[str, frozenset[str]] = {}
-    for number, part in enumerate(public.recipe.part):
+    for number, part in enumerate(public.recipe.part if public.parsed.reports else ()):
         at = Steps(advance, part.study, number, len(public.recipe.part))
         try:
             with transaction(engine) as session:
@@ -152,10 +154,7 @@ def _answers(
 ) -> None:  # fmt: skip
     """The answers below one folder; what is about nothing in the study is told of, and stops nothing."""
     assert source is not None
-    options = ResultOptions(
-        judge="" if source.named or kind == "labels" else part.judge, system=system, first=source.first,
-        paired=protocol.task_type == "pairwise_choice", probe=protocol.answers.probe or "",
-    )  # fmt: skip
+    options = _options(part, source, system, kind, protocol)
     try:
         with session.begin_nested():
             read = RESULT_LAYOUTS[source.layout].read(path, options)
@@ -168,6 +167,13 @@ def _answers(
         public.came.append(f"{part.study}: {came.lines()[0]}")
 
 
+def _options(part: Part, source: ResultsSource, system: str, kind: str, protocol: Protocol) -> ResultOptions:
+    return ResultOptions(
+        judge="" if source.named or kind == "labels" else part.judge, system=system, first=source.first,
+        paired=protocol.task_type == "pairwise_choice", probe=protocol.answers.probe or "",
+    )  # fmt: skip
+
+
 def _simulate(session: orm.Session, admin: Principal, study: Study, part: Part, protocol: Protocol) -> frozenset[str]:
     rows = Results(tuple(simulating.simulated_rows(session, study, part.people, part.judge)))
     options = ResultOptions(paired=protocol.task_type == "pairwise_choice", probe=protocol.answers.probe or "")
@@ -175,23 +181,44 @@ def _simulate(session: orm.Session, admin: Principal, study: Study, part: Part, 
     return frozenset({"human": "people", "judge": "judge"}[row.kind] for row in rows.rows)
 
 
-def read_tree(recipe: Recipe, folder: Path) -> tuple[Path, Parsed]:
-    """The reports among the public files. Raises ImportingError, one sentence, unless they are there and whole."""
+def read_public(recipe: Recipe, folder: Path, *, simulate: bool) -> Public:
+    """The study's files with the reports among them, or stand-ins where it published none.
+
+    Raises ImportingError, one sentence, unless they are there and whole.
+    """
     if not folder.is_dir():
         raise ImportingError(f"{folder}: no such folder; give a clone or download of {recipe.title}'s public files")
     tree = layouts.tree_of(recipe.layout, folder)
     try:
         parsed = layouts.LAYOUTS[recipe.layout].read(tree, "utf-8")
+    except errors.NoReports:
+        parsed = _judged(recipe, folder, tree)
+        known = f"; answers about {len(parsed.reports):,} count without their text" if parsed.reports else ""
+        return Public(recipe, folder, tree, parsed, simulate, lacks=[f"the reports themselves{known}"])
     except ImportingError as error:
         why = f"no public files of {recipe.title}{_other(recipe, folder)}"
         raise ImportingError(f"{folder}: {why}: {_first(error.problems)}") from None
     if parsed.problems:
         raise ImportingError(f"{folder}: the files of {recipe.title} are not whole: {_first(parsed.problems)}")
-    if not parsed.reports:
-        raise ImportingError(
-            f"{folder}: no report of {recipe.title} is there; expected {layouts.LAYOUTS[recipe.layout].looks_like}"
-        )
-    return tree, parsed
+    return Public(recipe, folder, tree, parsed, simulate)
+
+
+def _judged(recipe: Recipe, folder: Path, tree: Path) -> Parsed:
+    """A stand-in for each report that result files are about, so that what was said of it counts."""
+    about: dict[tuple[str, str], None] = {}
+    for part in recipe.part:
+        protocol = parse_protocol(protocol_text(part))
+        for source, kind in ((part.judges, "judge-results"), (part.people.labels, "labels")):
+            for path, system in answers_at(source, folder, tree, ()):
+                assert source is not None
+                with suppress(ImportingError):  # told of where these answers are to come in
+                    found = RESULT_LAYOUTS[source.layout].read(path, _options(part, source, system, kind, protocol))
+                    about |= {(row.topic, name): None for row in found.rows for name in row.systems}
+    return Parsed(
+        tuple(records.TopicRecord(topic, topic) for topic in dict.fromkeys(topic for topic, _ in about)),
+        tuple(records.SystemRecord(name, name) for name in dict.fromkeys(name for _, name in about)),
+        tuple(records.report_in_row(UNPUBLISHED, "not published", *one) for one in about),
+    )
 
 
 def _first(problems: Sequence[str]) -> str:

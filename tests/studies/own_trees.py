@@ -65,7 +65,7 @@ def gym_tree(root: Path) -> dict[tuple[str, str], float]:
     queries = [str(354532 + number) for number in NUMBERS]
     put(root / "queries/sample.jsonl", json_lines({"id": key, "query": f"why {key}"} for key in queries))
     clarity = {}
-    for system, shift in (("gpt-researcher", 2), ("search-r1-custom", 0)):
+    for system, shift in (("GPTResearcher", 2), ("search-r1-custom", 0)):
         folder = root / "reports" / system
         scores, points, cited = {}, {}, {}
         for number, key in enumerate(queries):
@@ -110,10 +110,10 @@ def gym_tree(root: Path) -> dict[tuple[str, str], float]:
     for person in PEOPLE:
         for number, key in enumerate(queries):
             folder = root / "people" / person / key
-            better = "gpt-researcher" if number != 5 and (person, number) != ("ann2", 1) else "search-r1-custom"
-            put(folder / "mapping.txt", "A: search-r1-custom\nB: gpt-researcher\n")
+            better = "GPTResearcher" if number != 5 and (person, number) != ("ann2", 1) else "search-r1-custom"
+            put(folder / "mapping.txt", "A: search-r1-custom\nB: GPTResearcher\n")
             put(folder / "label.csv", "")
-            put(folder / ("B.txt" if better == "gpt-researcher" else "A.txt"), "the winner")
+            put(folder / ("B.txt" if better == "GPTResearcher" else "A.txt"), "the winner")
     return clarity
 
 

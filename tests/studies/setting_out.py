@@ -119,7 +119,7 @@ def wlc(folder: Path, base: str) -> dict[str, Decide]:
 def deepresearchgym(folder: Path, base: str) -> dict[str, Decide]:
     test_deepresearchgym.write_tree(folder / "gym_files")
     own_trees.gym_tree(folder / "published")
-    odd(folder / "published", "reports/gpt-researcher/*.a")
+    odd(folder / "published", "reports/GPTResearcher/*.a")
     stripped("drg_overall", folder / "drg_stripped.toml")
     for path in (folder / "gym_files").rglob("*.a"):
         path.write_text(path.read_text(encoding="utf-8") + SOURCES, encoding="utf-8")

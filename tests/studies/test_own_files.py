@@ -124,7 +124,7 @@ def test_evaluations_and_annotators_folders_of_the_gym_import_and_calibrate(desk
     people = {("ann1", n): n != 5 for n in range(6)} | {("ann2", n): n not in (1, 5) for n in range(6)}
     keys = sorted({key for key, _ in clarity})
     same = [
-        (clarity[keys[n], "gpt-researcher"] > clarity[keys[n], "search-r1-custom"]) == first
+        (clarity[keys[n], "GPTResearcher"] > clarity[keys[n], "search-r1-custom"]) == first
         for (_, n), first in people.items()
     ]  # fmt: skip
     assert found["value"] == sum(same) / 12
@@ -212,7 +212,7 @@ def by_hand(desk: Desk) -> tuple[float, int]:
             rates[query, file.parent.name] = said.count("Supported") / len(said)
     pairs = []
     for folder in (desk.folder / "gym/people").glob("*/*"):
-        first, other = (rates[folder.name, system] for system in ("gpt-researcher", "search-r1-custom"))
+        first, other = (rates[folder.name, system] for system in ("GPTResearcher", "search-r1-custom"))
         if first != other:
             pairs.append(((folder / "B.txt").exists(), first > other))
     same = sum(one == other for one, other in pairs) / len(pairs)

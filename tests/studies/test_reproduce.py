@@ -142,6 +142,40 @@ def test_the_gyms_people_judges_and_claims_meet_in_its_table_3(desk: Desk, monke
 
 
 @pytest.mark.slow
+def test_a_study_that_published_no_reports_has_what_its_other_files_say(desk: Desk) -> None:
+    gym_tree(desk.folder / "whole")
+    whole, clone = desk.folder / "whole", desk.folder / "clone"
+    (whole / "key_point").rename(put(clone / "README.md", "").parent / "key_point")
+    (whole / "queries").rename(clone / "queries")
+    for system in ("GPTResearcher", "GPTResearcher_custom"):  # as in the repository, whose reports lie elsewhere
+        file = "evaluation_results_kpr_gpt-4.1-mini.json"
+        rows = json.loads((whole / "reports/GPTResearcher" / file).read_text())
+        if "_" in system:
+            rows.popitem()
+        put(clone / "results/mini" / system / file, json.dumps(rows))
+    found = reproduced(desk, "deepresearchgym")
+    recall = found["system scores: KPR of GPT-Researcher, commercial search (%)"]
+    assert recall["ours"]["value"] == pytest.approx(100 * (2 / 3 + 1 / 3 + 1 + 2 / 3 + 1 / 3 + 2 / 3) / 6)
+    figure = next(row for what, row in found.items() if what.startswith("Figure 2: GPT-Researcher's KPR"))
+    assert (figure["ours"]["value"], figure["ours"]["n"]) == (pytest.approx(1), 5), "the same answers on five questions"
+    clarity = found["system scores: Clarity of GPT-Researcher, commercial search"]
+    assert clarity["standing"] == "cannot be made without result files of the judge for this system"
+    told = " ".join((desk.folder / "out/reproduced.md").read_text().split())
+    assert "Not there: the reports themselves; answers about 11 count without their text" in told
+
+
+@pytest.mark.parametrize("study", ["dr3_eval", "reportbench"])
+def test_questions_alone_leave_every_row_with_what_it_takes(desk: Desk, study: str) -> None:
+    survey = {"arxiv_id": "2312.04861", "title": "Tides", "prompt": "Write on tides."}
+    put(desk.folder / "clone/ReportBench_v1.1.jsonl", json.dumps(survey) + "\n")
+    put(desk.folder / "clone/ReportBench_v1.1_GT/2312.04861.jsonl", '{"title": "Tides of the north"}\n')
+    for language in ("en", "zh"):  # DR³-Eval numbers each language's tasks anew
+        put(desk.folder / f"clone/datasets_{language}/query.jsonl", '{"task": "001", "query": "What silts?"}\n')
+    found = reproduced(desk, study).values()
+    assert all(row["ours"] is None and row["standing"].startswith("cannot be made") for row in found)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("study", "tree", "what", "table"),
     [

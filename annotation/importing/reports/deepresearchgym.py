@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from annotation.errors import ImportingError
+from annotation.errors import ImportingError, NoReports
 from annotation.files import folders, rows
 from annotation.files.decoding import as_text, collecting, decode, nfc, read_bytes
 from annotation.importing.reports import records
@@ -52,7 +52,8 @@ def read_deepresearchgym(root: Path, encoding: str = "utf-8") -> records.Parsed:
                     key=key, hint=hint,
                 ))  # fmt: skip
     if not reports and not problems:
-        raise ImportingError("{root}: no reports found; expected files like reports/SYSTEM/ID.a", root=root)
+        refused = NoReports if listed else ImportingError
+        raise refused("{root}: no reports found; expected files like reports/SYSTEM/ID.a", root=root)
     prompts = {key: listed.get(key) or query for key, query in asked.items()}
     return records.Parsed(
         topics=tuple(

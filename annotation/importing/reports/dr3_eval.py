@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from annotation.documents.reading import SUFFIXES as DOCUMENTS
-from annotation.errors import ImportingError
+from annotation.errors import ImportingError, NoReports
 from annotation.files import folders, rows
 from annotation.files.decoding import as_text, collecting, nfc
 from annotation.importing.reports import records
@@ -23,6 +23,11 @@ HAN = re.compile(r"[\u4e00-\u9fff]")
 def read_dr3_eval(root: Path, encoding: str = "utf-8") -> records.Parsed:
     """Reports by their task's folder, compared with `query.jsonl` as text: `001` and `1` are two tasks."""
     lists = [path for pattern in (QUERIES, f"*/{QUERIES}", f"*/*/{QUERIES}") for path in sorted(root.glob(pattern))]
+    files = sorted(path for path in root.rglob("final_report.*") if path.name in REPORTS)
+    if lists and not files:
+        raise NoReports(
+            "{root}: no reports found; expected files like RESULTS/SYSTEM/TASK/{report}", root=root, report=REPORT,
+        )  # fmt: skip
     if len(lists) != 1:
         found = ", ".join(path.relative_to(root).as_posix() for path in lists) or worded("none")
         raise ImportingError(
@@ -37,7 +42,6 @@ def read_dr3_eval(root: Path, encoding: str = "utf-8") -> records.Parsed:
     )
     reports: list[records.ReportRecord] = []
     nfd = 0
-    files = sorted(path for path in root.rglob("final_report.*") if path.name in REPORTS)
     read = records.without_copies(files)
     for path in read:
         shown = path.relative_to(root).as_posix()
@@ -58,10 +62,6 @@ def read_dr3_eval(root: Path, encoding: str = "utf-8") -> records.Parsed:
                     task=task, shown_list=shown_list, hint=hint,
                 )  # fmt: skip
             reports.append(records.read_report(path, shown, nfc(task), nfc(system), encoding))
-    if not reports and not problems:
-        problems.append(worded(
-            "{root}: no reports found; expected files like RESULTS/SYSTEM/TASK/{report}", root=root, report=REPORT,
-        ))  # fmt: skip
     return records.Parsed(
         topics=tuple(topics.values()),
         systems=tuple(records.SystemRecord(key, key) for key in dict.fromkeys(report.system for report in reports)),

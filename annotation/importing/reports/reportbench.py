@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annotation.errors import ImportingError
+from annotation.errors import ImportingError, NoReports
 from annotation.files.decoding import BOM, Row, as_text, collecting, nfc, shortened, storable_rows
 from annotation.files.rows import read_csv, read_json, read_json_rows
 from annotation.importing.reports import records
@@ -59,7 +59,7 @@ def read_reportbench(root: Path, encoding: str = "utf-8") -> records.Parsed:
                 used[name].append(shown)
                 reports.append(records.report_in_row(text, shown, ids[0], system))
     if not reports and not problems:
-        problems.append(worded("{root}: no reports found; expected files like SYSTEM/2312.04861.json", root=root))
+        raise NoReports("{root}: no reports found; expected files like SYSTEM/2312.04861.json", root=root)
     contents = [(root / shown).read_bytes() for paths in used.values() for shown in paths]
     return records.Parsed(
         topics=tuple(topics.values()),

@@ -41,9 +41,8 @@ def reproduce(
     recipe = recipes.read_recipe(name)
     if (out / DATABASE).exists():
         raise AnnotationError("not_new", f"{out / DATABASE} is there, of an earlier run; name a new folder with --out")
-    tree, parsed = bringing_in.read_tree(recipe, folder)
+    public = bringing_in.read_public(recipe, folder, simulate=simulate)
     out.mkdir(parents=True, exist_ok=True)
-    public = bringing_in.Public(recipe, folder, tree, parsed, simulate)
     with own_database(out / DATABASE), printing.working(f"reproducing {recipe.title}") as advance:
         engine = opening.opened(begins=True)
         made = bringing_in.bring_in(engine, public, advance)

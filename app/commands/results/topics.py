@@ -35,8 +35,8 @@ def systems(
     for aggregates of claims about them.
     A labels file names each report's system in the column system_a.
 
-    Example: calipers systems labels.csv --pair gpt-researcher=gpt-researcher_custom --criterion clarity
-    Example: calipers systems points --pair gpt-researcher=gpt-researcher_custom --criterion KPR
+    Example: calipers systems labels.csv --pair GPTResearcher=GPTResearcher_custom --criterion clarity
+    Example: calipers systems points --pair GPTResearcher=GPTResearcher_custom --criterion KPR
     """
     from app.results import sources
     from app.results.topic_tables import systems_compared

@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
+from typing import Any
 
-from sqlalchemy import orm
+from sqlalchemy import Select, orm
 
+from annotation.designs.pairing import EVIDENCE
 from annotation.figures import kept
 from annotation.figures.pictures import Look, first_alike, look_of
 from annotation.leaks.self_identification import FIGURE
@@ -61,7 +63,7 @@ def looks(session: orm.Session, principal: Principal, ready: Iterable[Prepared])
     study = study_for(session, principal, "admin")
     if protocol_of(study).reports.images != "show":
         return {}
-    rows = session.execute(newest_of(study).with_only_columns(Report.shown_text, Report.flags))
+    rows = session.execute(_of_systems(study).with_only_columns(Report.shown_text, Report.flags))
     known = {name for text, flags in rows for name in _pictures(text, flags)}
     made = {name: look_of(picture) for one in ready for name, picture in one.pictures.items()}
     return _with_looks(session, study, known | made.keys(), made)
@@ -75,7 +77,7 @@ def flag_repeated(session: orm.Session, study: Study, seen: Mapping[str, Look]) 
     """
     if protocol_of(study).reports.images != "show":
         return ()
-    rows = session.execute(newest_of(study).with_only_columns(System.key, Report)).all()
+    rows = session.execute(_of_systems(study).with_only_columns(System.key, Report)).all()
     first: dict[str, dict[str, str]] = {}
     for system in {system for system, _ in rows}:
         names = {name for by, row in rows if by == system for name in _pictures(row.shown_text, row.flags)}
@@ -101,6 +103,11 @@ def flag_repeated(session: orm.Session, study: Study, seen: Mapping[str, Look]) 
         labelled=labelled,
     )
     return (told,) if labelled else ()
+
+
+def _of_systems(study: Study) -> Select[Any]:
+    """The newest reports without evidence, which names nobody: a picture that two tasks bring is no logo."""
+    return newest_of(study).where(System.key != EVIDENCE)
 
 
 def _pictures(shown_text: str, flags: Iterable[Mapping[str, str]]) -> set[str]:

@@ -41,12 +41,16 @@ PAGE = "url"  # the column of the topics that holds the reference's address
 def topic_tables(made: Calibrated, by: str, measure: str, known: pd.DataFrame, what: str) -> tuple[list[Table], str]:
     """Those tables that the labels of `by`, a judge or "" for people, have numbers for; and why one is not there.
 
-    `measure`: an aggregate's name, "" for the first. `known`: numbers about topics, by topic. Raises AnnotationError
-    naming `what` where nothing scores a topic, and for a measure that is not there.
+    `measure`: the name of an aggregate or a score, "" for the first that these labels have. `known`: numbers about
+    topics, by topic. Raises AnnotationError naming `what` where nothing scores a topic, and for a measure that is not
+    there.
     """
     report, settings = made.report, made.report.settings
     study = study_of(made.verdicts, settings)
-    scores = topic_scores(study, by or None, _chosen(measures_of(study, settings), measure, what), settings)
+    each = [
+        topic_scores(study, by or None, one, settings) for one in _chosen(measures_of(study, settings), measure, what)
+    ]
+    scores = next((one for one in each if one.sizes.any()), each[0])
     tables = [
         category_scores_table(scores, report),
         categories_table(report, scores),
@@ -86,14 +90,14 @@ def without_leaks(made: Calibrated, leaks: Sequence[ReportLeak], most: float) ->
     return replace(made, verdicts=kept, report=calibrate(kept, made.report.settings, ()))
 
 
-def _chosen(measures: Sequence[Aggregate], name: str, what: str) -> Aggregate:
+def _chosen(measures: Sequence[Aggregate], name: str, what: str) -> Sequence[Aggregate]:
     if not measures:
         raise AnnotationError(
             "no_features", f"{what} holds nothing that scores a topic: give pairs with their systems, ratings, or "
             "claims with the --protocol whose aggregates they make",
         )  # fmt: skip
-    found = next((one for one in measures if name in ("", one.name)), None)
-    if found is None:
+    found = [one for one in measures if name in ("", one.name)]
+    if not found:
         known = ", ".join(one.name for one in measures)
         raise AnnotationError("unknown_measure", f"no measure {name!r}; choose one of {known}")
     return found

@@ -47,9 +47,10 @@ class TopicScores:
 
 
 def measures_of(study: joining.Study, settings: CalibrationSettings) -> tuple[Aggregate, ...]:
-    """What topics can be scored by: the protocol's own aggregates, then win rates of pairs or means of ratings."""
+    """What topics can be scored by: the protocol's own aggregates, win rates, the mean of all ratings, each rating."""
     kinds = {*study.kinds.values()}
-    known = (*settings.aggregates, *[WINS] * ("pairwise" in kinds), *[MEAN] * (kinds == {"rating"}))
+    scores = [Aggregate(name, "mean", criteria=(name,)) for name, kind in study.kinds.items() if kind == "rating"]
+    known = (*settings.aggregates, *[WINS] * ("pairwise" in kinds), *[MEAN] * (kinds == {"rating"}), *scores)
     return tuple(one for one in known if aggregates.measure_of(report_values.Rows(study), one, settings) is not None)
 
 

@@ -134,6 +134,23 @@ def test_evidence_is_no_system_where_systems_are_recognised_counted_or_guessed_a
         assert set(session.scalars(beside.where(Item.purpose == "training"))) == {"calipers-evidence"}
 
 
+@pytest.mark.slow
+def test_a_picture_that_two_tasks_bring_or_a_file_names_is_nobodys_logo(desk: Desk) -> None:
+    root = task_tree(desk.folder / "dr3")
+    put(root / "datasets_en/002/notes.md", "As before: ![the map](../001/map%20[1].png) and ![gone](gone.png)\n")
+    text = read_protocol("dr3_total")[1].replace("strip_citations = false", 'images = "show"')
+    put(desk.folder / "shown.toml", text.replace('"dr3_total"', '"shown"'))
+    desk("init", "dr3", "--protocol", "shown.toml", "--seed", "7")
+    desk("import", "reports", "dr3", "--layout", "dr3_eval", "--study", "dr3")
+    told = desk("import", "evidence", "dr3", "--study", "dr3")
+    assert "pictures that are named and not shown 2: datasets_en/001/torn.png, datasets_en/002/gone.png" in told
+    with reading(desk.engine) as session:
+        texts = session.scalars(select(Report.shown_text).join(System).where(System.is_reference)).all()
+    assert len({name for text in texts for name in figure_names(text)}) == 1, "one picture, on both tasks"
+    desk("pairs", "dr3", "--overlap", "1", "--apply")
+    desk("open", "dr3")
+
+
 PAIRS = """format = "calipers-protocol/1"
 name = "pairs_with_files"
 title = "Which report is better, beside the task's files"

@@ -1,9 +1,11 @@
 """The files that a task gave with it, which raters have beside each report: a text for each topic."""
 
+import re
 from collections.abc import Collection
 from fnmatch import fnmatch
+from os.path import normpath
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from sqlalchemy import orm, select
 
@@ -21,6 +23,7 @@ from plain.wording import Sentence
 SYSTEM = SystemRecord(EVIDENCE, EVIDENCE, is_reference=True)  # a name that no text holds
 NAMED = 10
 BARE = str.maketrans("[]", "()")  # what would end a picture's words
+_BESIDE = re.compile(r"(!\[[^\[\]\n]*\]\()(?![a-z][a-z\d+.-]*:|[/<])([^()\s]+)", re.IGNORECASE)
 DATASETS = "datasets*"  # other folders beside it may be systems, and what they hold for a topic is a report
 
 
@@ -71,7 +74,8 @@ def read_evidence(
                 continue
             picture = _picture(path, shown)
             with collecting(problems):
-                sections.append(f"## {path.name}\n\n{picture or shown_file(path, path.name, encoding).strip()}\n")
+                text = picture or _seen_from(root, path.parent, shown_file(path, path.name, encoding).strip(), unseen)
+                sections.append(f"## {path.name}\n\n{text}\n")
             unseen += [shown] if path.suffix.lower() in PICTURES and not picture else []
         text = "\n".join(sections)
         if len(text) > REPORT_MAX:
@@ -99,6 +103,17 @@ def _picture(path: Path, shown: str) -> str:
     except FigureError:
         return ""
     return f"![{path.name.translate(BARE)}, a picture]({quote(shown)})"
+
+
+def _seen_from(root: Path, folder: Path, text: str, unseen: list[str]) -> str:
+    """A file's text, with the pictures it names at their address below `root`; those not there are `unseen`."""
+
+    def moved(found: re.Match[str]) -> str:
+        place = normpath((folder / unquote(found[2])).relative_to(root))
+        unseen.extend([place] * (not (root / place).is_file()))
+        return f"{found[1]}{quote(place)}"
+
+    return _BESIDE.sub(moved, text)
 
 
 def _folders(path: Path, pattern: str = "*") -> list[Path]:

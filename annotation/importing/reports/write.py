@@ -168,7 +168,7 @@ def _pictured(
             return placing.Placed(report.text, {}, {}), report.lost or ()
         read = placing.reader(report.original, report.path, report.images, folder)
         found = placing.placed(report.text, read, key, show=show)
-        if is_evidence and images != "show":
+        if is_evidence:
             found = replace(found, unshown={})
         # of a picture without words there is something left now, or it is told why there is not
         lost = (words for words in report.lost or () if not words.endswith(WITHOUT_WORDS))

@@ -57,8 +57,9 @@ def systems(
 
 def topics(
     what: str = printing.WHAT,
+    others: list[str] = printing.WITH,
     by: str = typer.Option("", "--by", help="A judge, whose labels the tables rest on; left out: people."),
-    measure: str = typer.Option("", help="Which of the protocol's aggregates scores a topic; left out: the first."),
+    measure: str = typer.Option("", help="Which aggregate or score is a topic's; left out: the first that is there."),
     features: Path = typer.Option(
         None, help="CSV with a column `topic` and numbers; a study's own topic columns where left out."
     ),
@@ -89,6 +90,7 @@ def topics(
 
     Example: calipers topics mystudy
     Example: calipers topics mystudy --by gemini-2.5-pro
+    Example: calipers topics preference --with quality --by gpt-4.1-mini --measure clarity
     Example: calipers topics labels.csv --features topics.csv --json
     Example: calipers topics wlc --by gemini-2.5-pro --leakage .1
     Example: calipers topics rb --cutoff update_date
@@ -119,7 +121,10 @@ def topics(
     leaks = leaks_in(what) if leakage is not None else []
     try:
         with printing.working("comparing topics"):
-            made = sources.calibrated(what, protocol=protocol, resamples=resamples, per_criterion=False, only=())
+            made = sources.calibrated(
+                what, protocol=protocol, resamples=resamples, per_criterion=False, only=(),
+                others=sources.parts_of(others),
+            )  # fmt: skip
             made = without_leaks(made, leaks, leakage) if leakage is not None else made
             known = _features(what, features)
             found, lacking = topic_tables(made, by, measure, known, what)

@@ -178,7 +178,7 @@ def calibrate(
     alone = alone_of(study, groups[0], scale, settings) if is_told and scale else None
     unanswered = (nothing_alone(settings),) if settings.alone_error and alone is None else ()
     return results.CalibrationReport(
-        _counted_labels(study, aliases),
+        _counted_labels(study, aliases, tried),
         settings,
         (
             *unanswered,
@@ -275,8 +275,9 @@ def _card(choice: Choice | None, kept: Mapping[str, tuple[card.CardRow, ...]]) -
     return tuple(row for judge, rows in every.items() for row in rows if row.judge == judge)
 
 
-def _counted_labels(study: Study, aliases: dict[str, int]) -> results.LabelCounts:
-    frame = study.frame
+def _counted_labels(study: Study, aliases: dict[str, int], tried: Study | None = None) -> results.LabelCounts:
+    """`tried`: whose judges stand beside people's labels, where not the study's own."""
+    frame, beside = study.frame, tried or study
     kind = frame.drop_duplicates("rater_id").set_index("rater_id")["rater_kind"].astype(str).sort_index()
     told = (frame["status"] == "ok") & ~study.of_kind(frame, "rating")
     return results.LabelCounts(
@@ -294,7 +295,7 @@ def _counted_labels(study: Study, aliases: dict[str, int]) -> results.LabelCount
         levels_used=counted.levels_used(study),
         derived=counted.derived_preferences(frame),
         drawn=drawn_topics.drawn_topics(study),
-        joins={judge.rater: joins(study, judge.asked) for judge in study.judges},
+        joins={judge.rater: joins(beside, judge.asked) for judge in beside.judges},
         verdicts_sha256=_fingerprint(frame),
     )
 

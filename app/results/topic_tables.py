@@ -103,13 +103,17 @@ def _chosen(measures: Sequence[Aggregate], name: str, what: str) -> Sequence[Agg
     return found
 
 
-def later_sources(study: str, cutoff: str, *, every: bool = False) -> Table | None:
+def later_sources(study: str, cutoff: str, dates: pd.DataFrame, *, every: bool = False) -> Table | None:
     """Which sources of a study's reports are from after the cut-off; `every`: all of them are named.
 
-    `cutoff`: a date for all topics, or the column of the topics that has one. None where no report cites an address.
-    Raises AnnotationError `bad_option` where it is no date, and no topic has such a column.
+    `cutoff`: a date for all topics, or the column of the topics that has one. `dates`: columns `url` and `date`, of
+    sources whose address says none, or another. None where no report cites an address. Raises AnnotationError
+    `bad_option` where the cut-off is no date, and no topic has such a column, and `bad_file` for a date that is none.
     """
     same = _day(cutoff)
+    known = {str(url).rstrip("/"): _day(day) for url, day in zip(dates["url"], dates["date"], strict=True)}
+    if wrong := next((url for url, day in known.items() if day is None), None):
+        raise AnnotationError("bad_file", f"--dates: the date of {wrong} is none such as 2025-04-22; correct it")
     with reading(database()) as session:
         read = newest_reports(
             session, find_study(session, study), Topic.features, Report.original_text, System.is_reference
@@ -122,7 +126,7 @@ def later_sources(study: str, cutoff: str, *, every: bool = False) -> Table | No
             f"under that name (columns: {', '.join(columns) or 'none'})",
         )  # fmt: skip
     ages = [
-        SourceAge(topic, system, address, _is_later(address, same or _day(features.get(cutoff))))
+        SourceAge(topic, system, address, _is_later(address, known, same or _day(features.get(cutoff))))
         for (topic, system), (features, text) in newest.items()
         for address in dict.fromkeys(works.addresses_in(text))
     ]
@@ -208,8 +212,8 @@ def _leak(topic: str, system: str, shown: str, reference: str, page: str, cited:
     return ReportLeak(topic, system, quoted_share(shown, reference), own, len(cited))
 
 
-def _is_later(address: str, cutoff: date | None) -> bool | None:
-    dated = earliest_date(address)
+def _is_later(address: str, known: Mapping[str, date | None], cutoff: date | None) -> bool | None:
+    dated = known.get(address.rstrip("/")) or earliest_date(address)
     return dated > cutoff if dated and cutoff else None
 
 

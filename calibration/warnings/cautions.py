@@ -66,7 +66,9 @@ def cautions(
     out += comparison_cautions.reference_cautions(estimates, asked)
     out += comparison_cautions.system_cautions(estimates)
     out += plan_cautions(study, settings, estimates, tried)
-    return (*out, *_orders(study, estimates, biases), *_dashes(estimates))
+    is_joined = len({*study.kinds.values()}) > 1  # people were not asked what judges were, nor judges what they were
+    dashed = [one for one in estimates if not (is_joined and one.reason == Reason.NO_ITEMS)]
+    return (*out, *_orders(study, estimates, biases), *_dashes(dashed))
 
 
 def _kinds(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarning]:

@@ -121,8 +121,8 @@ def later_sources_table(sources: Sequence[SourceAge], cutoff: str, listed: int =
     late = [source for source in sources if source.later]
     named = "; ".join(f"{source.system} on {source.topic}: {source.address}" for source in late[:listed])
     notes = (
-        f"Cut-off: {cutoff}. A source's date is what its address says, the month of an arXiv number or a date in the "
-        "path, read as the first day it can mean; sources without one are in no share.",
+        f"Cut-off: {cutoff}. A source's date is what a file of dates says, else its address, the month of an arXiv "
+        "number or a date in the path, read as the first day it can mean; sources without one are in no share.",
         f"From after it: {named}" + (f"; and {len(late) - listed} more." if len(late) > listed else ".")
         if late
         else "No dated source is from after it.",

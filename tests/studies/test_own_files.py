@@ -334,6 +334,12 @@ def test_sources_from_after_a_survey_are_counted_and_named(desk: Desk) -> None:
         assert row["later"]["clusters"] == 2
     table = json.loads(desk("topics", "rb", "--cutoff", "update_date", "--json"))
     assert f"{first}: https://arxiv.org/abs/2505.00001; " in " ".join(table["notes"])
+    put(desk.folder / "dates.csv", "url,date\nhttps://a.org/about/,2025-06-01\nhttps://a.org/2025/04/23/x,2025-04-20\n")
+    (row,) = json.loads(desk("topics", "rb", "--cutoff", "update_date", "--dates", "dates.csv", "--json"))["rows"]
+    assert (row["count"], row["dated"]) == (2, 6), "one that no address says; one that says another"
+    put(desk.folder / "dates.csv", "url,date\nhttps://a.org/about,soon\n")
+    told = desk("topics", "rb", "--cutoff", "update_date", "--dates", "dates.csv", exit_code=1)
+    assert "the date of https://a.org/about is none such as 2025-04-22" in told
     told = desk("topics", "rb", "--cutoff", "yesterday", exit_code=1)
     assert "no date such as 2025-04-22" in told
     assert "update_date" in told

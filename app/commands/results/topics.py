@@ -73,6 +73,7 @@ def topics(
         "",
         help="Instead of these: cited sources from after this day (2025-04-22), or after that in this topics' column.",
     ),
+    dates: Path = typer.Option(None, help="With --cutoff: CSV with columns `url`, `date` of what no address says."),
     references: Path = typer.Option(
         None, help="Instead of these: what reports cite against this folder of lists of works, a file for each topic."
     ),
@@ -93,7 +94,7 @@ def topics(
     Example: calipers topics preference --with quality --by gpt-4.1-mini --measure clarity
     Example: calipers topics labels.csv --features topics.csv --json
     Example: calipers topics wlc --by gemini-2.5-pro --leakage .1
-    Example: calipers topics rb --cutoff update_date
+    Example: calipers topics rb --cutoff update_date --dates sources.csv
     Example: calipers topics rb --references ReportBench/ReportBench_v1.1_GT
     """
     from annotation.leaks.reference_leakage import RUN
@@ -104,7 +105,7 @@ def topics(
     from exports.sheets.leakage import leakage_table
 
     if cutoff:
-        later = later_sources(what, cutoff, every=as_json)
+        later = later_sources(what, cutoff, _with_columns(dates, "url", "date"), every=as_json)
         if later is None:
             raise AnnotationError("no_sources", f"no report of {what} names an address")
         _print(later, as_json)
@@ -157,14 +158,10 @@ def _features(what: str, file: Path | None) -> pd.DataFrame:
     import pandas as pd
 
     from annotation.facts.topic_facts import numbers_of, topic_features
-    from calipers import label_files, tidy_files
+    from calipers import tidy_files
 
     if file is not None:
-        given = label_files.read_labels(file)
-        if "topic" not in given:
-            raise AnnotationError(
-                "bad_file", f"{file}: no column 'topic' (found: {', '.join(map(str, given))}); give it that name"
-            )
+        given = _with_columns(file, "topic")
         if given["topic"].duplicated().any():
             twice = given["topic"][given["topic"].duplicated()].iloc[0]
             raise AnnotationError("bad_file", f"{file}: topic {twice!r} appears twice; keep one row a topic")
@@ -177,6 +174,21 @@ def _features(what: str, file: Path | None) -> pd.DataFrame:
         return pd.DataFrame()
     with opening.reading(opening.opened()) as session:
         return topic_features(session, opening.find_study(session, what))
+
+
+def _with_columns(file: Path | None, *needed: str) -> pd.DataFrame:
+    """A table that has these columns; without a row where no file is named."""
+    import pandas as pd
+
+    from calipers import label_files
+
+    if file is None:
+        return pd.DataFrame(columns=list(needed))
+    given = label_files.read_labels(file)
+    if absent := [name for name in needed if name not in given]:
+        found = ", ".join(map(str, given))
+        raise AnnotationError("bad_file", f"{file}: no column {absent[0]!r} (found: {found}); give it that name")
+    return given
 
 
 def _print(table: Table, as_json: bool) -> None:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from sqlalchemy import Select, orm
 
@@ -17,7 +16,7 @@ from annotation.shown_texts.overrides import is_labelled
 from annotation.shown_texts.prepare import Prepared, flagged_figures
 from annotation.studies import protocol_of
 from annotation.texts.figures import figure_names
-from db.tables import Report, Study, System
+from db.tables import Report, Study, System, Topic
 from plain.wording import Sentence
 
 
@@ -105,7 +104,7 @@ def flag_repeated(session: orm.Session, study: Study, seen: Mapping[str, Look]) 
     return (told,) if labelled else ()
 
 
-def _of_systems(study: Study) -> Select[Any]:
+def _of_systems(study: Study) -> Select[Report, Topic, System]:
     """The newest reports without evidence, which names nobody: a picture that two tasks bring is no logo."""
     return newest_of(study).where(System.key != EVIDENCE)
 

@@ -12,7 +12,7 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
-from annotation.judges.asking.examples import answered_as, topics_drawn_before
+from annotation.judges.asking.examples import answered_as, judge_prompt, topics_drawn_before
 from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.judges.money.accounts import Account
 from annotation.judges.stress_tests.stress_plan import answered, own_account
@@ -37,7 +37,7 @@ class Alignment:
 
     `written_from` and `chosen_on` are the seen topics: variants are written from people's verdicts on the one half, and
     compared on the other. `unseen`: the others that people labelled, on which the last variant alone is measured.
-    `tried_before`: what earlier alignments of the judge cost.
+    `tried_before`: what earlier alignments of the judge cost. `inherited`: what its own prompt was made from.
     """
 
     judge: str
@@ -49,11 +49,17 @@ class Alignment:
     examples: int
     budget: float
     tried_before: float = 0.0
+    inherited: tuple[str, ...] = ()
 
     @property
     def seen(self) -> tuple[str, ...]:
         """Every topic that some step sees."""
         return tuple(sorted((*self.written_from, *self.chosen_on)))
+
+    @property
+    def made_from(self) -> tuple[str, ...]:
+        """Every topic that the new wording rests on: those, and what the wording that it starts from does."""
+        return tuple(sorted({*self.seen, *self.inherited}))
 
 
 def topics_against(text: str) -> int:
@@ -129,9 +135,12 @@ def plan_alignment(
     half = math.ceil(count / 2)
     ordered = sorted(seen, key=lambda key: _coin(study.seed, f"half|{key}"))
     before_this = tried_for(session, session.get_one(Judge, own.judge_id))
+    shown = judge_prompt(session, study, definition).topics
+    inherited = tuple(session.scalars(select(Topic.key).where(Topic.id.in_(shown)).order_by(Topic.key)))
     return Alignment(
         definition.name, name, tuple(sorted(ordered[half:])), tuple(sorted(ordered[:half])),
         tuple(sorted(key for key in keys if clusters[key] not in told)), variants, examples, budget, before_this,
+        inherited,
     )  # fmt: skip
 
 
@@ -174,12 +183,12 @@ def variants_tried(session: Session, study: Study, judge: str) -> int:
 
 def _kept(session: Session, study: Study) -> list[Alignment]:
     rows = select(Event.data).where(Event.study_id == study.id, Event.kind == "audit", Event.what == KEPT)
-    lists = ("written_from", "chosen_on", "unseen")
+    lists = ("written_from", "chosen_on", "unseen", "inherited")
     names = {one.name for one in fields(Alignment)}
     found = []
     for data in session.scalars(rows.order_by(Event.id)):
         given: dict[str, Any] = {name: data[name] for name in names & data.keys()}
-        found.append(Alignment(**{**given, **{name: tuple(data[name]) for name in lists}}))
+        found.append(Alignment(**{**given, **{name: tuple(data.get(name, ())) for name in lists}}))
     return found
 
 

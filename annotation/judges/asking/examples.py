@@ -184,8 +184,10 @@ def _drawn(
     chosen = sorted(ranked[:count], key=lambda topic: _coin(study.seed, keys[topic]))
     text = _as_text(session, study, [by_topic[topic] for topic in chosen], definition.example_chars)
     made = with_examples(template, text)
-    drawn = {**asked, "topics": sorted(keys[topic] for topic in chosen), "template_sha256": text_sha256(made)}
-    return JudgePrompt(made, _whole_clusters(session, study, drawn["topics"]), drawn)
+    topics = topics_shown(session, study, template, definition.name).union(chosen)
+    shown = list(session.scalars(select(Topic.key).where(Topic.id.in_(topics)).order_by(Topic.key)))
+    drawn = {**asked, "topics": shown, "template_sha256": text_sha256(made)}
+    return JudgePrompt(made, _whole_clusters(session, study, shown), drawn)
 
 
 def with_topics_shown(session: Session, study: Study, template: str, topics: Collection[str], characters: int) -> str:

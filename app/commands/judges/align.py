@@ -112,7 +112,7 @@ def _plan_in_words(plan: Alignment) -> str:
     return (
         f"{plan.name}: instructions for {plan.judge} are written from labels of {len(plan.written_from)} topics and "
         f"chosen on {len(plan.chosen_on)} more; the one chosen is measured on {len(plan.unseen)} others, and is asked "
-        f"about none of the {len(plan.seen)}"
+        f"about none of the {len(plan.made_from)}"
     )
 
 
@@ -149,8 +149,8 @@ def _enter(
         study = session.get_one(Study, study_id)
         protocol = opening.protocol_of(study)
         _refuse_to_overwrite(session, study, path, plan.name)
-        keep_topics_shown(session, study, plan.name, plan.seen, tried.best.template)
-        items = [item_code(item) for item in items_on(session, study, plan.seen)]
+        keep_topics_shown(session, study, plan.name, plan.made_from, tried.best.template)
+        items = [item_code(item) for item in items_on(session, study, plan.made_from)]
     prompt = _prompt_of(path, plan.name)
     known = [one.name for one in read_judges(path, protocol)]
     if plan.name not in known:
@@ -221,7 +221,7 @@ def _show(
         made = {name: None if value != value else value for name, value in asdict(gain).items()}
         printing.print_json(
             {"judge": before.name, "aligned": after.name, "gain": made, "shown": gain.low > 0, "shortcuts": learnt,
-             "variants": tried.tried, "usd": spent, "seen": plan.seen, "ended": tried.ended}
+             "variants": tried.tried, "usd": spent, "seen": plan.made_from, "ended": tried.ended}
         )  # fmt: skip
         return
     typer.echo(gain_in_words(plan, gain, tried, spent))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -25,6 +27,7 @@ from annotation.judges.stress_tests import stress_plan
 from annotation.people.principals import local_admin
 from annotation.protocol import parse_protocol
 from annotation.verdicts import load_verdicts
+from app.commands.judges import align
 from app.commands.judges.align import as_toml, shortcuts
 from app.results.study_reports import study_report
 from db.connect import reading, transaction
@@ -221,6 +224,34 @@ def test_a_judge_with_the_wording_that_was_made_is_never_asked_about_a_topic_tha
     with reading(sqlite) as session:
         shown = items_shown_to(session, session.get_one(Study, study))
     assert shown == {"any": 8, "mini-aligned": 8}
+
+
+def test_what_is_made_from_a_wording_that_was_made_is_asked_about_none_of_the_topics_of_either(
+    sqlite: Engine, tmp_path: Path
+) -> None:
+    model = Movable()
+    study, mini = judged(sqlite, model)
+    plan = planned(sqlite, study, mini, 4)
+    template = wording.with_instructions(template_of(parse_protocol(protocol_text())), "Weigh sources.")
+    with transaction(sqlite) as session:
+        keep_topics_shown(session, session.get_one(Study, study), "mini-aligned", plan.made_from, template)
+    aligned = mini.model_copy(update={"name": "mini-aligned", "prompt": "made.txt", "prompt_text": template})
+    plan_judges(sqlite, study, [aligned], describe=describe)
+    run_judges(sqlite, study, [aligned], transport=model)
+    with reading(sqlite) as session:
+        row = session.get_one(Study, study)
+        again = align_plan.plan_alignment(session, row, aligned, "second", 4, variants=6, examples=0, budget=1.0)
+    assert (len(again.seen), len(again.unseen), len(again.made_from)) == (4, 5, 8)
+    assert again.inherited == plan.seen
+    (tmp_path / "judges.toml").write_text("[[judge]]\n" + STUB_JUDGE.replace('"mini"', '"mini-aligned"'))
+    best = SimpleNamespace(template=f"{template}\nWeigh them well.")
+    second = align._enter(sqlite, study, tmp_path / "judges.toml", aligned, again, SimpleNamespace(best=best, tried=2))
+    drawn = aligned.model_copy(update={"name": "drawn", "examples_drawn": 2})
+    plans = plan_judges(sqlite, study, [second, drawn], describe=describe)
+    assert [one.items for one in plans] == [5, 9], "examples are drawn from what it was made from already"
+    run_judges(sqlite, study, [second, drawn], transport=model)
+    with reading(sqlite) as session:
+        assert items_shown_to(session, session.get_one(Study, study)) == {"drawn": 4, "mini-aligned": 4, "second": 8}
 
 
 def test_instructions_are_plain_words_of_a_prompt_that_stays_whole() -> None:

@@ -9,7 +9,7 @@ from inspect import isroutine
 from pathlib import Path
 from typing import Any
 
-from jinja2 import StrictUndefined, Template, UndefinedError
+from jinja2 import StrictUndefined, Template, TemplateRuntimeError, UndefinedError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from annotation.errors import AnnotationError
@@ -22,6 +22,7 @@ from plain.hashes import canonical_sha256, text_sha256
 TEMPLATES = Path(__file__).parent / "templates"
 SEES = "{# figures #}\n"  # how a template begins whose judge is shown pictures; part of its settings' sha256
 A_PICTURE = 6_000  # tokens at most, as the dearest provider counts one as wide as `figures.pictures` makes them
+MOST = 20_000_000  # characters of a message, far beyond what any model reads
 Message = Mapping[str, Any]
 PAIR = ("report-first", "report-second")  # the tags of two reports
 PART = {"report-first": "first_report", "report-second": "second_report"}  # and what a template calls them
@@ -353,16 +354,28 @@ def _compiled(template: str) -> Template:
     return environment().from_string(template)
 
 
+class _Bounded(ImmutableSandboxedEnvironment):
+    """A sandbox in which `*` makes nothing that is longer than a prompt may be, and there is no `**`."""
+
+    intercepted_binops = frozenset({"*", "**"})
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        """What the operator makes. Raises TemplateRuntimeError."""
+        size, other = (len(one) if isinstance(one, str | list | tuple) else one for one in (left, right))
+        if operator == "**" or size * other > MOST:
+            raise TemplateRuntimeError(f"{operator} makes too much of {left!r:.20} and {right!r:.20}")
+        return left * right
+
+
 @lru_cache(maxsize=1)
 def environment() -> ImmutableSandboxedEnvironment:
     """What templates are written for: no file, no import, no attribute that reaches out of the values given."""
     # no autoescape: reports must reach the provider unchanged
     # a template is stored with its judge, and a stored one may come from a backup that somebody else made
-    made = ImmutableSandboxedEnvironment(
-        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False, finalize=_value
-    )
+    made = _Bounded(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False, finalize=_value)
     made.filters["in_words"] = scale_in_words
     del made.filters["random"], made.globals["lipsum"]  # the same prompt for the same item, whenever it is built
+    del made.globals["range"]  # loops are over what is given, so none is long
     return made
 
 
@@ -377,4 +390,10 @@ def _value(found: Any) -> Any:
 
 
 def _block(template: Template, name: str, values: Mapping[str, Any]) -> str:
-    return "".join(template.blocks[name](template.new_context(dict(values)))).strip("\n")
+    parts, size = list[str](), 0
+    for part in template.blocks[name](template.new_context(dict(values))):
+        size += len(part)
+        if size > MOST:
+            raise TemplateRuntimeError(f"it has more than {MOST:,} characters")
+        parts.append(part)
+    return "".join(parts).strip("\n")

@@ -12,6 +12,7 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
+from annotation.items.shown import item_code
 from annotation.judges.asking.examples import answered_as, judge_prompt, topics_drawn_before
 from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.judges.money.accounts import Account
@@ -135,7 +136,9 @@ def plan_alignment(
     half = math.ceil(count / 2)
     ordered = sorted(seen, key=lambda key: _coin(study.seed, f"half|{key}"))
     before_this = tried_for(session, session.get_one(Judge, own.judge_id))
-    shown = judge_prompt(session, study, definition).topics
+    items = session.execute(select(Item.id, Item.topic_id).where(Item.study_id == study.id))
+    known = {topic for item, topic in items if item_code(item) in definition.examples}
+    shown = known | judge_prompt(session, study, definition).topics
     inherited = tuple(session.scalars(select(Topic.key).where(Topic.id.in_(shown)).order_by(Topic.key)))
     return Alignment(
         definition.name, name, tuple(sorted(ordered[half:])), tuple(sorted(ordered[:half])),

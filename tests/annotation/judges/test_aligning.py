@@ -241,8 +241,11 @@ def test_what_is_made_from_a_wording_that_was_made_is_asked_about_none_of_the_to
     with reading(sqlite) as session:
         row = session.get_one(Study, study)
         again = align_plan.plan_alignment(session, row, aligned, "second", 4, variants=6, examples=0, budget=1.0)
+        known = aligned.model_copy(update={"examples": ("item-00001",)})
+        other = align_plan.plan_alignment(session, row, known, "other", 4, variants=6, examples=0, budget=1.0)
     assert (len(again.seen), len(again.unseen), len(again.made_from)) == (4, 5, 8)
     assert again.inherited == plan.seen
+    assert {*other.inherited} == {*plan.seen, "t0"}, "the topics of examples that it names, too"
     (tmp_path / "judges.toml").write_text("[[judge]]\n" + STUB_JUDGE.replace('"mini"', '"mini-aligned"'))
     best = SimpleNamespace(template=f"{template}\nWeigh them well.")
     second = align._enter(sqlite, study, tmp_path / "judges.toml", aligned, again, SimpleNamespace(best=best, tried=2))

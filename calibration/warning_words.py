@@ -143,6 +143,7 @@ SENTENCES: Mapping[str, Clause] = {
     "panel": [
         "{rater} is derived from its members' votes over both orders and all repeats ({how}; weights {weights}): ",
         "{decided} of {questions} questions {verb!t}; its cost is the sum of all members'",
+        "; it has no verdict on {unasked} items about which a member was not asked",
         "; no member beats a constant answer, so it decides nothing: use rule = '{better}', or other members",
     ],
     "panel_sensitive": [

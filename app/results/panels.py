@@ -7,7 +7,7 @@ from dataclasses import replace
 import pandas as pd
 
 from annotation.judges.defining.judge_file import PanelDefinition
-from annotation.judges.defining.panel import DERIVED, Decision, panel_verdicts
+from annotation.judges.defining.panel import DERIVED, Decision, panel_verdicts, unasked_items
 from calibration.agreement import agreeing, catalogue
 from calibration.comparing.effective_judges import effective_judges
 from calibration.comparing.learned_votes import learned_votes
@@ -45,8 +45,10 @@ def with_panels(
         decisions = None
         if panel.rule == "learned":
             decisions, weights, how = _learned(verdicts, panel, settings, pairs)
-        tables.append(panel_verdicts(votes, panel, weights, allow_tie=allow_tie, learned=decisions))
-        warnings.append(_about(panel, how, weights, tables[-1]))
+        made = panel_verdicts(votes, panel, weights, allow_tie=allow_tie, learned=decisions)
+        warnings.append(_about(panel, how, weights, made, len(unasked_items(votes, panel))))
+        if any(weights.values()):  # else it decides nothing: no candidate, and the warning says why
+            tables.append(made)
     kept = [table for table in tables if len(table)]
     return (pd.concat(kept, ignore_index=True) if len(kept) > 1 else verdicts), tuple(warnings)
 
@@ -104,8 +106,11 @@ def measured_weights(verdicts: pd.DataFrame, panel: PanelDefinition, settings: C
 def without_explained(
     warnings: Iterable[ReportWarning], panels: Sequence[PanelDefinition], verdicts: pd.DataFrame
 ) -> list[ReportWarning]:
-    """All but those that would take for a fault what a panel is: fitted on other clusters, and without an order."""
-    fitted = {f"{panel.name}{DERIVED}" for panel in panels if panel.weights == "measured"}
+    """All but those that would take for a fault what a panel is: fitted on other clusters or with a member that was not
+    asked there, and without an order."""
+    fitted = {
+        f"{panel.name}{DERIVED}" for panel in panels if panel.weights == "measured" or unasked_items(verdicts, panel)
+    }
     without_order = set(verdicts["rater_id"][verdicts["presentation"].isna()])
     explained = bool(without_order) and without_order <= {f"{panel.name}{DERIVED}" for panel in panels}
     return [
@@ -132,12 +137,16 @@ def _weight(estimates: Sequence[Estimate], member: str, ties: str) -> float:
     return agreement if agreement > baseline else 0.0
 
 
-def _about(panel: PanelDefinition, how: str, weights: dict[str, float], made: pd.DataFrame) -> ReportWarning:
+def _about(
+    panel: PanelDefinition, how: str, weights: dict[str, float], made: pd.DataFrame, unasked: int
+) -> ReportWarning:
     name = f"{panel.name}{DERIVED}"
     said = [f"{member} {weights[member]:.3g}" for member in panel.members]
     counts = {"decided": int((made["status"] == "ok").sum()), "questions": len(made)}
     facts = {"how": how, "weights": said, **counts}
     facts["verb"] = "are decided" if panel.rule == "learned" else "have a majority"
+    if unasked:
+        facts["unasked"] = unasked
     if panel.rule != "learned" and not any(weights.values()):
         facts["better"] = "majority"
     return ReportWarning("panel", facts, name)

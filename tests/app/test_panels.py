@@ -116,11 +116,8 @@ def test_a_panel_that_nobody_can_weigh_decides_nothing_and_says_so() -> None:
     frame = study()
     frame.loc[frame["rater_kind"] == "judge", "label"] = "A"
     table, (said,) = with_panels(frame, [panel(**MEASURED)], FEW, allow_tie=True, pairs=True)
-    own = table[table["rater_id"] == "three [panel]"]
-    assert set(own["status"]) == {"missing"}
-    assert own["label"].isna().all()
+    assert table is frame, "and is no candidate that would be ruled out for it"
     assert "no member beats a constant answer" in said.text
-    assert calibrate(table, FEW).labels.statuses["three [panel]"] == {"missing": 56}
 
 
 def test_a_learned_panel_is_a_candidate_and_says_what_its_members_weigh_and_are_worth() -> None:
@@ -136,8 +133,23 @@ def test_a_learned_panel_is_a_candidate_and_says_what_its_members_weigh_and_are_
     assert report.choice is not None
     assert "three [panel]" in {one.judge for one in report.choice.candidates}
     few, (why,) = with_panels(study(topics=3), [panel(rule="learned")], FEW, allow_tie=False, pairs=True)
-    assert set(few["status"][few["rater_id"] == "three [panel]"]) == {"missing"}
+    assert "three [panel]" not in set(few["rater_id"])
     assert "no model: labels of 3 clusters are too few" in why.text
+
+
+def test_a_panel_has_no_verdict_where_a_member_was_not_asked_and_says_so() -> None:
+    """As on topics that a member's prompt shows: two members are another panel, at another price."""
+    frame = study()
+    shown = (frame["rater_id"] == "fair") & frame["cluster_id"].isin(["t00", "t01", "t02"])
+    for more in ({}, {"rule": "learned"}):
+        table, (said,) = with_panels(frame[~shown], [panel(**more)], FEW, allow_tie=False, pairs=True)
+        own = table[table["rater_id"] == "three [panel]"]
+        assert (len(own), own["cost_usd"].sum()) == (68, pytest.approx(68 * 0.03))
+        assert "it has no verdict on 3 items about which a member was not asked" in said.text
+    assert not [
+        one for one in without_explained(calibrate(table, FEW).warnings, [panel()], table)
+        if one.code == "join_loss" and one.rater == "three [panel]"
+    ]  # fmt: skip
 
 
 def test_a_member_without_verdicts_yet_ends_no_report() -> None:

@@ -49,8 +49,8 @@ SECRET_VALUE = re.compile(r"^(sk-|sk_|xai-|gsk_|hf_|AIza|ghp_|Bearer )|^(?=.*\d)
 class Price(Part):
     """USD per million tokens. `cached` is the price of input tokens read from the provider's cache; else as `input`.
 
-    `call` is the price of a request, whatever it reads and writes. `batch_…` are the prices of requests that are lines
-    of a batch.
+    `call` is the price of a request, whatever it reads and writes; alone, tokens cost nothing. `batch_…` are the
+    prices of requests that are lines of a batch.
     """
 
     input: Usd
@@ -60,6 +60,11 @@ class Price(Part):
     batch_input: Usd | None = None
     batch_output: Usd | None = None
     batch_cached: Usd | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_the_call(cls, given: Any) -> Any:
+        return {"input": 0, "output": 0, **given} if isinstance(given, dict) and given.keys() == {"call"} else given
 
 
 class JudgeDefinition(Part):

@@ -68,9 +68,10 @@ def panel_verdicts(
 
     Votes are counted over both orders and all repeats of each member, so a row has no presentation of its own;
     `confidence` is their share. Seconds and costs are sums over all members, empty where one is unknown. Returns no row
-    where no member was asked. `learned`: decisions by (item, criterion) that were made otherwise than by counting.
+    of an item in `unasked_items`. `learned`: decisions by (item, criterion) that were made otherwise than by counting.
     """
     asked = verdicts[(verdicts["rater_kind"] == "judge") & verdicts["rater_id"].isin(panel.members)]
+    asked = asked[~asked["item_id"].isin(unasked_items(verdicts, panel))]
     by_question: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in asked.to_dict("records"):
         by_question[row["item_id"], row["criterion"]].append({str(name): value for name, value in row.items()})
@@ -82,6 +83,14 @@ def panel_verdicts(
     for column in {"len_a", "len_b", "seconds", "cost_usd", "weight", "confidence"} & {*made}:
         made[column] = pd.to_numeric(made[column])
     return made
+
+
+def unasked_items(verdicts: pd.DataFrame, panel: PanelDefinition) -> set[str]:
+    """The items of some members that others have no row of, as those on topics that a member was shown: what is decided
+    there, and what it costs, is another panel's. A member without any row was not run yet, and lacks nothing."""
+    asked = verdicts[(verdicts["rater_kind"] == "judge") & verdicts["rater_id"].isin(panel.members)]
+    members = asked[["item_id", "rater_id"]].drop_duplicates()["item_id"].value_counts()
+    return {*members.index[members < asked["rater_id"].nunique()]}
 
 
 def _row(

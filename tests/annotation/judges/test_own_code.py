@@ -303,7 +303,7 @@ def test_what_code_paid_before_it_raised_is_unknown_or_what_it_says(sqlite: Engi
         f"    return {{**{ANSWERS}, 'cost': 0.002}}\n"
     )
     costs = []
-    for more in ("price = {input = 0, output = 0, call = 0.003}\nmax_cost = 1.0", 'params = {other = "settings"}'):
+    for more in ("price = {call = 0.003}\nmax_cost = 1.0", 'params = {other = "settings"}'):
         summary = run(sqlite, study, defined(tmp_path, f'python = "mine:judge"\n{more}'))
         costs.append((summary.failed, summary.cost, summary.unknown_costs, summary.spent))
         assert f"{summary.cost:.4f} USD and {summary.unknown_costs} attempts of unknown cost" in result(summary)

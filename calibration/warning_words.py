@@ -55,6 +55,12 @@ SENTENCES: Mapping[str, Clause] = {
         "{rater} was shown {items} of the items it labelled as examples, with their answers ({named:named}): its "
         "{rows} rows on them, of {of}, are left out of every estimate; take examples from items outside the study"
     ),
+    "far_score": [
+        "{rater} gave {item} a score of {score:g} for {criterion}, where other scores lie from {low:g} to {high:g}",
+        (", one of {count} such scores that are", ": it is"),
+        " {share:.0f} % of the variance of all {scores:,} scores, so correlations, alpha and means hang on it; correct "
+        "a slip in the file, or declare the scale, which refuses it: scales= in calipers.read, or a protocol",
+    ],
     "few_clusters": "{clusters} clusters: intervals rest on few independent units; label at least {least}",
     "few_systems": [
         "{statistic!t} of the systems by {one!t} and by {other!t} is {value:.2f} over {systems} systems",

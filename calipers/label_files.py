@@ -10,8 +10,9 @@ from typing import Any
 import pandas as pd
 
 from annotation.errors import AnnotationError
+from annotation.files.decimals import ungrouped
 from annotation.files.decoding import read_toml
-from annotation.files.tables import AS_FOUND, Form, Wants, read_table, ungrouped
+from annotation.files.tables import AS_FOUND, Form, Wants, read_table
 from calibration.errors import CalibrationError
 from calibration.table import checking, roles, verdicts
 from plain.spreadsheets import unguarded
@@ -39,7 +40,8 @@ def read_labels(path: Path, used_only: bool = False, asked: Form = AS_FOUND) -> 
         return [name for name in all_names if not used_only or name in USED or not {*verdicts.REQUIRED} <= {*all_names}]
 
     read = read_table(path, asked, Wants(wanted, SHORT, TELLING))
-    frame = ungrouped(read, (*verdicts.NUMBERS, *verdicts.EXTRA_NUMBERS, "label")).frame
+    numbers = (*verdicts.NUMBERS, *verdicts.EXTRA_NUMBERS, "label")
+    frame = ungrouped(read.frame, read.form.decimal, numbers, ("label",))
     return pd.DataFrame({name: _unguarded(frame.pop(name)) for name in wanted(frame)})
 
 

@@ -3,12 +3,15 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from annotation.errors import AnnotationError
 from annotation.files.decoding import read_toml
-from annotation.files.tables import AS_FOUND, Form
+from annotation.files.tables import AS_FOUND, Form, Table
 from calibration.tidying.mapping import FORMAT, Answers, LabelMap, Spread
 
 
@@ -102,3 +105,29 @@ def _names(columns: Any) -> tuple[str, ...]:
 
 def _table(held: Mapping[str, Any], name: str) -> Any:
     return held.get(name, {}).items()
+
+
+def refuse_absent(path: Path, frame: pd.DataFrame, followed: Recipe) -> None:
+    """Raises AnnotationError for a column that the mapping names and the table has not."""
+    mapping = followed.mapping
+    asked = [*followed.beside, *(name for names in mapping.columns.values() for name in names)]
+    asked += [name for one in mapping.spread for name in one.columns]
+    absent = [name for name in asked if name not in frame and not (mapping.spread and name in ("label",))]
+    if absent:
+        raise AnnotationError("bad_mapping", f"{path}: has no column {absent[0]!r}, which the mapping names")
+
+
+def ignored_in(path: Path, table: Table, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of what is not read; one alone where a column's own name has a + in it.
+
+    Raises AnnotationError for one that is no column, and nothing that was left out of the file's records.
+    """
+    if "+".join(names) in table.frame:
+        return ("+".join(names),)
+    for name in names:
+        if name not in table.frame and not any(f" {name}," in f"{sentence}," for sentence in table.told):
+            near = get_close_matches(name, map(str, table.frame), 1, 0) or ["nothing"]
+            raise AnnotationError(
+                "bad_option", f"--map ignore={name}: {path} has no such column; nearest is {near[0]!r}"
+            )
+    return names

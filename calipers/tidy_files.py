@@ -10,8 +10,9 @@ import pandas as pd
 from annotation.answer_layouts import ANSWER_LAYOUTS, answer_layout_lines, told_by_file, told_by_names
 from annotation.errors import AnnotationError, ImportingError
 from annotation.files.containers import Said
+from annotation.files.decimals import ungrouped
 from annotation.files.decoding import some_of
-from annotation.files.tables import AS_FOUND, FILE_SUFFIXES, Form, Table, Wants, form_asked, read_table, ungrouped
+from annotation.files.tables import AS_FOUND, FILE_SUFFIXES, Form, Table, Wants, form_asked, read_table
 from annotation.tool_answers.entries import Reading, parse_fields
 from annotation.tool_answers.tables import numbered_people, table_of
 from calibration.table import roles
@@ -22,7 +23,7 @@ from calibration.tidying.found import EVERYBODY, NOBODY, kind_of
 from calibration.tidying.mapping import READ_AS, Asked, LabelMap
 from calibration.tidying.raters import called, kind_of_name, person_of
 from calipers.label_files import SHORT, TELLING, read_labels
-from calipers.mapping_files import Recipe, read_recipe
+from calipers.mapping_files import Recipe, ignored_in, read_recipe, refuse_absent
 
 PARTS = {"label": "answer", "cluster_id": "topic", "rater_id": "judge", "rationale": "reason"}  # as readers name them
 BESIDE = (".csv", ".tsv", ".xlsx", ".ods")  # tables of people's answers beside a tool's file
@@ -119,9 +120,11 @@ def _read_one(
         table, unsaid = read_layout(path, layout, form, asked, is_asked=bool(asked_for), leave_out=leave_out)
     else:
         table = read_table(path, form, Wants(telling=TELLING, said=_said(asked, followed)))
+    if not followed and not of_folder:
+        asked = replace(asked, ignored=ignored_in(path, table, asked.ignored))
     table = replace(table, frame=table.frame.drop(columns=[*asked.ignored], errors="ignore"))
     if followed:
-        _refuse_absent(path, table.frame, followed)
+        refuse_absent(path, table.frame, followed)
         raters, unsaid = followed.beside, beside.differing(table.frame, followed.mapping, followed.beside)
         table = _stacked(table, followed.mapping, raters, asked)
         mapping, told, problems = followed.mapping, tuple[str, ...](), tuple(unsaid)
@@ -141,7 +144,8 @@ def _read_one(
     recipe = Recipe(mapping, kept, layout or options.layout, path.name, people, asked.ignored, raters)
     if problems:
         return TidyFile(table.frame[:0], recipe, table.frame, (*table.told, *told), problems)
-    made = applying.tidy(ungrouped(table, mapping.numbers).frame, mapping)
+    frame = ungrouped(table.frame, table.form.decimal, mapping.numbers, mapping.scores)
+    made = applying.tidy(frame, mapping)
     return TidyFile(made.labels, recipe, table.frame, (*table.told, *told, *made.told), made.problems)
 
 
@@ -228,15 +232,6 @@ def _joined_to(first: pd.DataFrame, called: str, one: TidyFile) -> tuple[pd.Data
         own[name] = column.fillna(own.get(name, ""))
     alone = int((~own["item_id"].isin(known.index)).sum())
     return own, [*said, f"{len(own):,} answers, of which on no item of {called} {alone:,}"]
-
-
-def _refuse_absent(path: Path, frame: pd.DataFrame, followed: Recipe) -> None:
-    mapping = followed.mapping
-    asked = [*followed.beside, *(name for names in mapping.columns.values() for name in names)]
-    asked += [name for one in mapping.spread for name in one.columns]
-    absent = [name for name in asked if name not in frame and not (mapping.spread and name in ("label",))]
-    if absent:
-        raise AnnotationError("bad_mapping", f"{path}: has no column {absent[0]!r}, which the mapping names")
 
 
 def read_ours(path: Path, options: Options = NOTHING_SAID, used_only: bool = False) -> pd.DataFrame | None:

@@ -38,7 +38,7 @@ STATISTICS: dict[str, tuple[str, ...]] = {
     "identical_rationales": (),
     "near_identical_rationales": ("broder1997resemblance",),
     "same": (), "soft": (), "hard": (), "kept_share": (), "valid_share": (), "applicability_agreement": (),
-    "tie_rate_gap": (), "not_applicable_rate_gap": (), "cost_per_item": (), "seconds_per_item": (),
+    "tie_rate_gap": (), "not_applicable_rate_gap": (), "score_gap": (), "cost_per_item": (), "seconds_per_item": (),
     "escalated_share": (), "decided_share": (), "decided_error": (),
     "calibration_error_by_chance": ("brocker2007increasing",),
     "brier": ("brier1950verification", "murphy1973new"),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from calibration.choosing import card, choice_words
-from calibration.choosing.choice import Candidate, Choice, Status, gate
+from calibration.choosing.choice import Status, candidate_called, gate
 from calibration.results import CalibrationReport
 from exports.answer import answer_of
 from exports.forms import as_markdown, escaped
@@ -31,13 +31,11 @@ def decision_of(report: CalibrationReport, judge: str = "", require_cheapest: bo
     choice = report.choice
     if choice is None or not choice.candidates:
         return None
-    status, named = gate(choice, judge, require_cheapest), _named(choice, judge)
-    sentence = choice_words.sentence_about(named, choice.plan) if named else choice.sentence
-    return Decision(status, judge or judge_asked_about(report), sentence)
-
-
-def _named(choice: Choice, judge: str) -> Candidate | None:
-    return next((candidate for candidate in choice.candidates if candidate.judge == judge), None)
+    status = gate(choice, judge, require_cheapest)
+    if not judge:
+        return Decision(status, judge_asked_about(report), choice.sentence)
+    named = candidate_called(choice, judge)
+    return Decision(status, named.judge, choice_words.sentence_about(named, choice.plan))
 
 
 def junit_xml(report: CalibrationReport, decision: Decision, of: str) -> str:

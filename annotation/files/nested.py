@@ -96,7 +96,9 @@ def flat_table(
 
     People's answers beside one list of judges' become rows like its records.
     """
-    records = [_without(record, said.ignored) for record in records] if said.ignored else records
+    gone = [name for name in said.ignored if any(_without(record, (name,)) != record for record in records)]
+    told = (*told, f"left out, as asked: {', '.join(gone)}") if gone else told
+    records = [_without(record, gone) for record in records] if gone else records
     listed, left = containers.raters_listed(records, telling, said, asked.split("+") if asked else ())
     told = (*told, *left)
     flat = _with_missing([containers.flat(record) for record in listed], telling)

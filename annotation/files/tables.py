@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 import tempfile
 import zipfile
 import zlib
@@ -19,7 +18,7 @@ from typing import Any
 import pandas as pd
 
 from annotation.errors import AnnotationError, ImportingError
-from annotation.files import arrow_tables, containers, decoding, delimited, nested
+from annotation.files import arrow_tables, containers, decimals, decoding, delimited, nested
 from annotation.files.rows import read_parquet
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
@@ -32,13 +31,6 @@ OTHER_FILES = {
 BESIDE = ("dataset_info.json", "state.json", "dataset_dict.json", "README.json")  # of a Hugging Face dataset
 FILE = "file"  # names the file of a row, where a folder holds several
 NAMES = {"encoding", "separator", "decimal", "sheet", "records"}
-SIGN, END = r"\s*[+-]?", r"\s*[%％]?\s*"
-WHOLE = re.compile(rf"{SIGN}\d+{END}")
-POINT = re.compile(rf"{SIGN}\d*\.\d+{END}")
-COMMA = re.compile(rf"{SIGN}(?:\d+|\d{{1,3}}(?:\.\d{{3}})+),\d+{END}")
-THOUSANDS = re.compile(rf"{SIGN}\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?{END}")
-GROUPED = re.compile(rf"{SIGN}\d{{1,3}}(?:\.\d{{3}})+{END}")  # points between thousands, where commas are decimal
-LONGEST = 40  # characters of a number; a longer cell tells that its column holds texts
 GZIP, UNPACKED_MAX = b"\x1f\x8b", 512 << 20
 SHEET = "sheet"  # names the sheet of a row, where several hold one table
 
@@ -110,7 +102,7 @@ def read_table(path: Path, asked: Form = AS_FOUND, wants: Wants = ALL) -> Table:
     if start.startswith(GZIP) and path.suffix.lower() == ".gz":
         return _read_packed(path, asked, wants)
     table = _read_file(path, start, asked, wants)
-    frame, sign = with_points(table.frame, str(path), asked.decimal)
+    frame, sign = decimals.with_points(table.frame, str(path), asked.decimal)
     told = table.told + (("numbers have decimal commas",) if sign == "," else ())
     if {*WINNERS} <= {*frame} and "winner" not in frame:
         marks = frame.filter(regex="^winner_(model_[ab]$|.*(tie|both|draw))")
@@ -266,73 +258,6 @@ def _read_folder(path: Path, asked: Form, wants: Wants) -> Table:
         told = (f"{len(kept)} files of a folder are one table" + f", named in the column {FILE!r}" * is_named, *told)
     decimal = "," if {one.form.decimal for one in tables} == {","} else asked.decimal
     return Table(pd.concat(frames, ignore_index=True).fillna("").astype("str"), replace(asked, decimal=decimal), told)
-
-
-def with_points(frame: pd.DataFrame, where: str, asked: str) -> tuple[pd.DataFrame, str]:
-    """The table with every number written with a decimal point, and the decimal sign it was written with.
-
-    `asked`: `,` or `.`, "" to find it out; the sign is "" where no number holds a comma. `1,234` alone may be either:
-    raises AnnotationError, unless another number of the file tells.
-    """
-    if asked not in ("", ",", "."):
-        raise AnnotationError("bad_option", f"--read decimal={asked}: write a comma or a point")
-    columns = {str(name): _distinct(frame[name]) for name in frame if _has_comma(frame[name])}
-    numbers = {name: texts for name, texts in columns.items() if all(map(_is_number, texts))}
-    if not numbers:
-        return frame, ""
-    sure = {_sign(text) for texts in numbers.values() for text in texts} - {""}
-    if not asked and len(sure) != 1:
-        name, text = next((name, text) for name, texts in numbers.items() for text in texts if "," in text)
-        raise AnnotationError(
-            "bad_file",
-            f"{where}: {text.strip()!r} in column {name!r} may have a decimal comma or one between thousands; say "
-            "which: --read decimal=, or --read decimal=.",
-        )
-    sign = asked or sure.pop()
-    return frame.assign(**{name: _rewritten(frame[name], sign) for name in numbers}), sign
-
-
-def ungrouped(table: Table, names: Iterable[str]) -> Table:
-    """Where commas are decimal, the table without points between thousands in `names`, which are read as numbers."""
-    frame = table.frame
-    grouped = [name for name in names if table.form.decimal == "," and name in frame and _is_grouped(frame[name])]
-    return replace(table, frame=frame.assign(**{name: _rewritten(frame[name], ",") for name in grouped}))
-
-
-def _is_grouped(column: pd.Series[str]) -> bool:
-    """Whether all cells are whole numbers, some with points between thousands."""
-    texts = _distinct(column) if column.iloc[:50].str.fullmatch(rf"{GROUPED.pattern}|{WHOLE.pattern}|\s*").all() else []
-    grouped = [text for text in texts if GROUPED.fullmatch(text) and not text.strip().startswith("0")]
-    return bool(grouped) and all(WHOLE.fullmatch(text) or text in grouped for text in texts)
-
-
-def _has_comma(column: pd.Series[str]) -> bool:
-    is_long = bool((column.iloc[:50].str.len() > LONGEST).any())
-    return not is_long and bool(column.str.contains(",", regex=False).any())
-
-
-def _distinct(column: pd.Series[str]) -> list[str]:
-    return [text for text in map(str, column.unique()) if text.strip()]
-
-
-def _is_number(text: str) -> bool:
-    return len(text) <= LONGEST and any(form.fullmatch(text) for form in (WHOLE, POINT, COMMA, THOUSANDS, GROUPED))
-
-
-def _sign(text: str) -> str:
-    """The decimal sign that a number shows beyond doubt, "" where it shows none or allows two readings."""
-    if "," not in text:
-        return ""
-    thousands, comma = THOUSANDS.fullmatch(text), COMMA.fullmatch(text)
-    if comma and (not thousands or text.strip().lstrip("+-").startswith("0")):
-        return ","
-    return "." if thousands and not comma else ""
-
-
-def _rewritten(column: pd.Series[str], sign: str) -> pd.Series[str]:
-    if sign == ".":
-        return column.astype("str").str.replace(",", "", regex=False)
-    return column.astype("str").str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
 
 
 def read_workbook(path: Path, asked: str) -> tuple[pd.DataFrame, str, tuple[str, ...]]:

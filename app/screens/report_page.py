@@ -23,7 +23,7 @@ SIMULATED = "Simulated answers, but for those of whoever labels here"
 WHERE = '<a href="/progress" target="_self">Progress</a> says how far the work is.'
 FIRST_PAGE = "Choice"
 OF_PAGE = {  # where a warning matters most; every other is on the first page
-    "Agreement": ("thin_criteria", "positive_unknown", "undefined_shown_as_dash", "undeclared_scale"),
+    "Agreement": ("thin_criteria", "positive_unknown", "undefined_shown_as_dash", "undeclared_scale", "far_score"),
     "Reliability": ("thin_rater_pairs",),
     "Bias": ("order_inconsistent", "order_unknown", "own_family", "position_bias", "unbalanced_order"),
     "Ranking": ("derived_preferences", "few_systems"),

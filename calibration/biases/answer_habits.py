@@ -1,9 +1,9 @@
-"""How often each rater ties, says not applicable, refuses or answers unusably; and whether it repeats itself."""
+"""How often each rater ties, says not applicable or answers unusably, how high it scores; whether it repeats itself."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,11 +13,13 @@ from calibration import estimates, remarks
 from calibration.arithmetic import closed_forms, correlation
 from calibration.arithmetic.columns import Codes, tally
 from calibration.settings import CalibrationSettings
-from calibration.study import answering, bias, joining
+from calibration.study import answering, bias, distance, joining
 from calibration.study.bounding import WHOLE, Pair, share
 from calibration.table.typed_cells import where
 
-GAPS = ("tie", "not_applicable")  # answers whose share is set beside the people's
+GAPS = {  # what is set beside the people's: the share of an answer, and the mean of scores
+    "tie": "tie_rate_gap", "not_applicable": "not_applicable_rate_gap", "score": "score_gap",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,8 @@ class AnswerRates:
     """Shares of one rater: `tie` of ok rows on pairs, `not_applicable` of ok rows, the statuses of all rows.
 
     `tie_gap`, `not_applicable_gap`: the same share minus that of the people (the other annotators) on the labels both
-    answered, each label of a person against the rater's mean over passes.
+    answered, each label of a person against the rater's mean over passes. `score_gap`: the same of scores, each as a
+    part of its scale's range.
     """
 
     rater: str
@@ -36,11 +39,12 @@ class AnswerRates:
     missing: estimates.Estimate
     tie_gap: bias.Bias
     not_applicable_gap: bias.Bias
+    score_gap: bias.Bias
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """Answers, shape (rows,), sorted by unit. `on_pairs`: ok, and of a pairwise criterion."""
+    """Answers, shape (rows,), sorted by unit. `on_pairs`: ok, of a pairwise criterion. `score`: its place, or nan."""
 
     unit: Codes
     rater: Codes
@@ -51,6 +55,7 @@ class _Rows:
     missing: joining.Mask
     ok: joining.Mask
     on_pairs: joining.Mask
+    score: closed_forms.Array
 
     def of(self, chosen: joining.Mask | Codes) -> _Rows:
         return _Rows(*(column[chosen] for column in vars(self).values()))
@@ -58,7 +63,9 @@ class _Rows:
 
 @dataclass(frozen=True)
 class _Said:
-    """How often, over passes, each rater gave one answer to each unit, 0 to 1; sorted by unit, then rater."""
+    """How often, over passes, each rater gave one answer to each unit, 0 to 1, or its mean score; sorted by unit, then
+    rater.
+    """
 
     unit: Codes
     rater: Codes
@@ -74,23 +81,26 @@ def answer_rates(
     """
     settings = settings or CalibrationSettings()
     study = joining.study_of(verdicts, settings)
-    rows, frame = _rows(study), study.frame
+    rated = [name for name in study.criteria if study.kinds[name] == "rating"]
+    common = joining.scale_of(study, rated, settings) if rated else None
+    scales = {name: common or joining.scale_of(study, (name,), settings) for name in rated}
+    rows, frame = _rows(study, scales), study.frame
     human, first = (frame["rater_kind"] == "human").to_numpy(), (frame["run"] == 1).to_numpy()
     people = rows.of(human & first)  # a person's retest is self-agreement only
-    said = [_said(people, label) for label in GAPS]
+    said = {label: _said(people, label) for label in GAPS}
     own = _by_rater(rows.rater)
     judges, annotators = (np.unique(rows.rater[one]) for one in (~human, human))
     found = [
-        _rates(study, str(frame["rater_id"].cat.categories[rater]), rows.of(place), said, settings)
+        _rates(study, str(frame["rater_id"].cat.categories[rater]), rows.of(place), said, common, settings)
         for rater in (*judges, *annotators)
         for place in [own[rater][~human[own[rater]] | first[own[rater]]]]
     ]
     if len(annotators) > 1:
-        found.append(_rates(study, bias.EVERYONE, people, [], settings))
+        found.append(_rates(study, bias.EVERYONE, people, {}, common, settings))
     return tuple(found)
 
 
-def _rows(study: joining.Study) -> _Rows:
+def _rows(study: joining.Study, scales: Mapping[str, joining.Scale | None]) -> _Rows:
     frame = study.frame
     unit, rater = frame["unit"].to_numpy(), frame["rater_id"].cat.codes.to_numpy()
     pairwise = np.array([study.kinds[name] == "pairwise" for name in study.criteria])
@@ -105,6 +115,7 @@ def _rows(study: joining.Study) -> _Rows:
         status["missing"],
         status["ok"],
         status["ok"] & pairwise[study.unit_criterion[unit]],
+        distance.places(study, scales),
     )
 
 
@@ -116,20 +127,26 @@ def _by_rater(rater: Codes) -> dict[int, Codes]:
 
 
 def _rates(
-    study: joining.Study, rater: str, rows: _Rows, people: Sequence[_Said], settings: CalibrationSettings
-) -> AnswerRates:
-    """`people`: what each annotator said, one entry for each of `GAPS`; [] where there is nobody beside the rater."""
+    study: joining.Study, rater: str, rows: _Rows, people: Mapping[str, _Said], common: joining.Scale | None,
+    settings: CalibrationSettings,
+) -> AnswerRates:  # fmt: skip
+    """`people`: what each annotator said, for each of `GAPS`; {} where there is nobody beside the rater. `common`: the
+    scale of all scores, None where there is none.
+    """
     cluster, count = study.unit_cluster[rows.unit], len(study.clusters)
 
     def rate(name: str, hit: joining.Mask, asked: joining.Mask) -> estimates.Estimate:
         pair = Pair(rater, "", WHOLE, tally(cluster[asked], count))
         return share(name, pair, tally(cluster[asked], count, hit[asked]), settings)
 
-    def gap(place: int) -> bias.Bias:
-        asked = bias.Asked(f"{GAPS[place]}_rate_gap", rater, settings, reference="people")
-        if not people:
-            return bias.bias_of(asked, np.zeros(0), np.zeros(0))
-        unit, difference = _difference(_said(rows, GAPS[place]), people[place])
+    def gap(label: str) -> bias.Bias:
+        unit, difference = _difference(_said(rows, label), people[label]) if people else (rows.unit[:0], np.zeros(0))
+        said = ""
+        if label == "score" and len(difference) and common and common.ends:
+            low, high = common.ends
+            points = (high - low) * difference.mean()
+            said = f"parts of the scale {low:g} to {high:g}; mean difference {points:.2g} points"
+        asked = bias.Asked(GAPS[label], rater, settings, reference="people", said=said)
         return bias.bias_of(asked, difference, study.unit_cluster[unit])
 
     every = np.ones(len(rows.unit), dtype=bool)
@@ -140,13 +157,13 @@ def _rates(
         rate("refused_rate", rows.refused, every),
         rate("invalid_rate", rows.invalid, every),
         rate("missing_rate", rows.missing, every),
-        gap(0),
-        gap(1),
+        *(gap(label) for label in GAPS),
     )
 
 
 def _said(rows: _Rows, label: str) -> _Said:
-    rows = rows.of(rows.on_pairs if label == "tie" else rows.ok)
+    of = {"tie": rows.on_pairs, "not_applicable": rows.ok, "score": ~np.isnan(rows.score)}
+    rows = rows.of(of[label])
     raters = int(rows.rater.max(initial=0)) + 1
     key, place = np.unique(rows.unit.astype(np.int64) * raters + rows.rater, return_inverse=True)
     hits = tally(place, len(key), vars(rows)[label])

@@ -41,7 +41,7 @@ class BiasAudit:
             yield from (family.own, family.own_minus_others, family.given_vote)
         yield from (repeat.changed for repeat in self.repeats)
         for rates in self.answers:
-            yield from (rates.tie_gap, rates.not_applicable_gap)
+            yield from (rates.tie_gap, rates.not_applicable_gap, rates.score_gap)
         for overlap in self.rationales:
             yield from (overlap.identical_bias, overlap.near_bias)
         yield from self.scores

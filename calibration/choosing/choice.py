@@ -188,16 +188,28 @@ def gate(choice: Choice, judge: str = "", require_cheapest: bool = False) -> Sta
     if not judge:
         unknown = require_cheapest and choice.status == "chosen" and not choice.cheapest_known
         return "cannot_tell" if unknown else choice.status
-    named = {candidate.judge: candidate for candidate in choice.candidates}
-    if judge not in named:
-        raise CalibrationError("unknown_form", f"no judge is called {judge!r}; there are {', '.join(sorted(named))}")
+    candidate = candidate_called(choice, judge)
     by_standing: dict[Standing, Status] = {
         "adequate": "chosen", "open": "cannot_tell", "ruled_out": "none_adequate"
     }  # fmt: skip
-    found = by_standing[named[judge].standing]
-    if require_cheapest and found == "chosen" and (judge != choice.judge or not choice.cheapest_known):
-        return "cannot_tell" if judge == choice.judge else "none_adequate"
+    found = by_standing[candidate.standing]
+    if require_cheapest and found == "chosen" and (candidate.judge != choice.judge or not choice.cheapest_known):
+        return "cannot_tell" if candidate.judge == choice.judge else "none_adequate"
     return found
+
+
+def candidate_called(choice: Choice, judge: str) -> Candidate:
+    """The candidate of this name, or the only one that a judge's score stands for: `fine` may be `fine by clarity`.
+
+    Raises `unknown_form` for a judge that is no candidate.
+    """
+    named = {candidate.judge: candidate for candidate in choice.candidates}
+    derived = [name for name in named if name.startswith(f"{judge} by ")]
+    if judge in named or len(derived) == 1:
+        return named.get(judge) or named[derived[0]]
+    raise CalibrationError(
+        "unknown_form", f"no judge is called {judge!r}; there are {', '.join(derived or sorted(named))}"
+    )
 
 
 def open_candidates(candidates: Sequence[Candidate], chosen: Candidate | None) -> list[Candidate]:

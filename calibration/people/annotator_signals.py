@@ -22,7 +22,7 @@ from calibration.estimates import Estimate
 from calibration.inference import bootstrap, compare
 from calibration.remarks import Reason, Remark, no_interval, told, undefined
 from calibration.settings import CalibrationSettings
-from calibration.study import alike_texts, answering, bounding, crossing, joining
+from calibration.study import alike_texts, answering, bounding, crossing, distance, joining
 from calibration.study.left_out import left_out, scores_of_left_out
 
 Way = Literal["below", "above", "either"]  # on which side a difference is a fault
@@ -229,17 +229,12 @@ def same_answers(rows: pd.DataFrame) -> pd.DataFrame:
 
 def given_scores(study: joining.Study, settings: CalibrationSettings) -> pd.DataFrame:
     """Each score that a person gave, 0 to 1 of its criterion's scale; as `beside_others` wants it, its unit as item."""
-    rows = study.frame[(study.frame["rater_kind"] == "human") & (study.frame["run"] == 1)]
-    rows = rows[rows["status"] == "ok"]
-    value = pd.Series(np.nan, index=rows.index)
-    for name in (one for one in study.criteria if study.kinds[one] == "rating"):
-        scale = joining.scale_of(study, (name,), settings)
-        if scale is not None and scale.ends is not None and scale.ends[0] < scale.ends[1]:
-            own = rows.index[rows["criterion"] == name]
-            given = pd.to_numeric(rows.loc[own, "label"].astype(str), errors="coerce")
-            value[own] = (given - scale.ends[0]) / (scale.ends[1] - scale.ends[0])
+    rated = [name for name in study.criteria if study.kinds[name] == "rating"]
+    value = distance.places(study, {name: joining.scale_of(study, (name,), settings) for name in rated})
+    first = ((study.frame["rater_kind"] == "human") & (study.frame["run"] == 1)).to_numpy()
+    rows = study.frame[first]
     return pd.DataFrame(
-        {"rater_id": rows["rater_id"].astype(str), "item_id": rows["unit"].astype(str), "value": value,
+        {"rater_id": rows["rater_id"].astype(str), "item_id": rows["unit"].astype(str), "value": value[first],
          "cluster": rows["cluster_id"].astype(str)}
     ).dropna()  # fmt: skip
 

@@ -4,9 +4,11 @@ With linear weights it is the weighted agreement behind Cohen's weighted kappa (
 to 5 agree by .75, where exact equality calls them as wrong as 1 and 5.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import Codes, tally
@@ -48,6 +50,25 @@ def span_of(scale: Scale) -> float:
     if not high > low:
         raise CalibrationError("unknown_form", "agreement by distance needs a scale of two numbers at least")
     return high - low
+
+
+def row_scores(study: Study) -> Array:
+    """The score of each row, nan where it has none. Shape (rows,)."""
+    label, status = (study.frame[name].astype("category").cat for name in ("label", "status"))
+    numbers = pd.to_numeric(pd.Series(label.categories.astype("str")), errors="coerce").to_numpy(float)
+    is_ok = np.append(status.categories == "ok", False)[status.codes]  # the code of no label is -1
+    is_score = is_ok & study.of_kind(study.frame, "rating")
+    return np.where(is_score, np.append(numbers, np.nan)[label.codes], np.nan)
+
+
+def places(study: Study, scales: Mapping[str, Scale | None]) -> Array:
+    """Each row's score between the ends of its criterion's scale, 0 to 1; nan where it has none. Shape (rows,).
+
+    What lies outside a scale that nobody declared is below 0 or above 1. `scales`: by criterion.
+    """
+    ends = [scale.ends if (scale := scales.get(name)) and scale.ends else (np.nan, np.nan) for name in study.criteria]
+    low, high = np.array(ends, float)[study.unit_criterion[study.frame["unit"].to_numpy(np.intp)]].T
+    return ratio(row_scores(study) - low, high - low)
 
 
 def credit_of_levels(scale: Scale, rule: str) -> Array:

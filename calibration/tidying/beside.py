@@ -10,7 +10,7 @@ import pandas as pd
 from calibration.table.roles import NAMES, in_english
 from calibration.tidying import measures
 from calibration.tidying import raters as names_of
-from calibration.tidying.found import EVERYBODY, NOBODY, kind_of
+from calibration.tidying.found import EVERYBODY, NOBODY, Found, kind_of
 from calibration.tidying.mapping import Asked, LabelMap
 from calibration.tidying.value_sets import recognise
 
@@ -145,6 +145,34 @@ def _question(unsure: list[str], raters: Mapping[str, str], mapping: LabelMap, p
         f"{kind}--people {names_of.people_of([*rows, *columns])} where people do, {kind}--people {without} where "
         + ("it is what the people of the rows said together" if people else "nobody does")
     ]
+
+
+def of_the_raters(found: Found, candidates: list[str]) -> list[str]:
+    """The columns that the raters of the rows may have answered in: none of people where all raters are judges, and
+    none of a judge by its head beside columns of no judge.
+    """
+    (who,) = found.columns["rater_id"][:1]
+    of_judges = all(kind_of(rater, found.asked) == "judge" for rater in found.table[who].unique() if rater.strip())
+    people = [name for name in candidates if of_judges and names_of.person_of(name, found.asked.people)]
+    if people and len(people) == len(candidates):
+        found.problems.append(
+            f"no column holds the answers of those in {who!r}: {', '.join(people)} are people's by their heads. "
+            f"--map label=COLUMN says where the judges' answers are, --map ignore={people[0]} that it is nobody's"
+        )
+    judges = [name for name in candidates if "." in name and names_of.kind_of_name(name.partition(".")[2]) == "judge"]
+    judges = judges if len(judges) < len(candidates) else []
+    if judges:
+        found.told.append(f"not read, being judges' by their heads and not of those in {who!r}: {', '.join(judges)}")
+    rest = [name for name in candidates if name not in {*people, *judges}] or candidates
+    others = [name for name in rest if names_of.kind_of_name(names_of.bare_name(name))]
+    if others and len(rest) > 1:  # one rater's answer, repeated in each row: read as a criterion all would agree on it
+        own = [name for name in rest if name not in others] or rest[:1]
+        found.problems.append(
+            f"{', '.join(others)} beside {who!r}, which says who answered, may be others' answers: --map "
+            f"label={own[0]} where {own[0]!r} holds those of {who!r}; --map criterion={'+'.join(rest)} where each is a "
+            "question to them"
+        )
+    return rest
 
 
 def _in_other_words(table: pd.DataFrame, mapping: LabelMap, name: str, words: set[str], asked: Asked) -> str:

@@ -80,6 +80,13 @@ def find_items(found: Found) -> None:
     known = own or [found.columns[part][0] for part in ("cluster_id", "system_a", "system_b") if part in found.columns]
     is_said = "item_id" in found.asked.columns  # what is said is followed, and rows that repeat are named
     more = () if is_said else smallest_key(table, known, apart, _candidates(found, known))
+    dated = smallest_key(table, known, apart, _candidates(found, known, with_dates=True)) if more is None else ()
+    if dated and not is_unique(codes_of(table, [*known, *dated])):  # shared by raters: no time at which one answered
+        found.problems.append(
+            f"only {' with '.join(dated)} tells apart what is answered twice: --map "
+            f"item_id={'+'.join((*known, *dated))} where that belongs to what was asked; where it is when they "
+            "answered, keep one row of each or give run"
+        )
     if more is None and len(known):
         more = ()  # rows that repeat are named when the labels are checked
     if more is None or not (known or more):
@@ -147,11 +154,12 @@ def _is_shared(found: Found, item: list[str]) -> bool:
     return raters < 2 or bool(found.table[item[0]].duplicated().any())
 
 
-def _candidates(found: Found, known: Sequence[str]) -> list[str]:
+def _candidates(found: Found, known: Sequence[str], with_dates: bool = False) -> list[str]:
     """Columns that may take part in a key, ids first; none of what was answered, measured or written in words."""
     used = {name for part, names in found.columns.items() if part in NO_KEY for name in names}
     used |= {name for one in found.spread for name in one.columns} | {*known}
-    free = [name for name in found.names if name not in used and not WHEN.search(name.rpartition(".")[2])]
+    free = [name for name in found.names if name not in used]
+    free = [name for name in free if with_dates or not WHEN.search(name.rpartition(".")[2])]
     free = [name for name in free if found.table[name].ne("").all()]
     shared = [
         name for name in free if any(one.rater_id for one in found.spread) or found.table[name].duplicated().any()

@@ -56,14 +56,18 @@ class LabelMap:
     answers: Mapping[str, Answers] = field(default_factory=dict)
 
     @property
+    def scores(self) -> set[str]:
+        """The columns of answers that are read as scores."""
+        kinds = {criterion: one.read_as for criterion, one in self.answers.items()}
+        found = {*self.columns.get("label", ())} if {*kinds.values()} <= {"scores"} else set[str]()
+        named = {one.column: kinds.get(one.criterion, kinds.get("")) for one in self.spread}
+        return found | {name for name, kind in named.items() if kind == "scores"}
+
+    @property
     def numbers(self) -> set[str]:
         """The columns that are read as numbers, a score's and what was measured; never what names anything."""
-        scores = {criterion for criterion, one in self.answers.items() if one.read_as == "scores"}
-        parts = (*MEASURED, *(["label"] if scores == {*self.answers} else []))
-        found = {name for part in parts for name in self.columns.get(part, ())}
-        found |= {name for one in self.spread for name in one.measures.values()}
-        answered = {one.column: one.criterion if one.criterion in self.answers else "" for one in self.spread}
-        return found | {name for name, criterion in answered.items() if criterion in scores}
+        found = {name for part in MEASURED for name in self.columns.get(part, ())}
+        return self.scores | found | {name for one in self.spread for name in one.measures.values()}
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ SPENT = ("cost_usd", "seconds")  # of a call, whatever it answers: an item's are
 ONE_EACH = ("len_a", "len_b", "run", *MEASURES)  # two numbers joined are none
 BETWEEN = re.compile(r"([ _.:/-]+)")
 LEVELS = range(1, 6)
+MILLISECONDS = re.compile(r"milli|(?:^|[\W_])ms(?:$|[\W_])", re.I)
 MONEY = re.compile(r"[€£$¥]|\b(?:eur|usd|cny|gbp)\b", re.I)  # a price in any currency, and no answer
 
 
@@ -58,6 +59,10 @@ def give_measures(found: Found) -> None:
 
     What no column of labels holds, or not as numbers of its scale, is told by name and left out.
     """
+    if short := [name for name in found.asked.columns.get("seconds", ()) if MILLISECONDS.search(name)]:
+        found.told.append(
+            f"{', '.join(short)}: milliseconds by the head, read as seconds as they stand; divide by 1,000"
+        )
     columns = [one.column for one in found.spread]
     own: dict[str, dict[str, str]] = {name: {} for name in columns or found.columns.get("label", ())[:1]}
     for part in ONE_EACH:

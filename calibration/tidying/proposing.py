@@ -16,7 +16,7 @@ import pandas as pd
 from calibration.table.other_languages import language_of, plain_head
 from calibration.table.roles import NAMES, as_text, called_elsewhere, in_english, roles_of
 from calibration.table.typed_cells import is_number
-from calibration.tidying import keys, mapping, measures, readings
+from calibration.tidying import beside, keys, mapping, measures, readings
 from calibration.tidying.found import FROM, Found, kind_of, made_of_several
 from calibration.tidying.raters import (
     are_asked_about,
@@ -26,7 +26,6 @@ from calibration.tidying.raters import (
     kind_of_name,
     kind_of_word,
     people_of,
-    person_of,
 )
 from calibration.tidying.value_sets import plain, recognise
 
@@ -39,6 +38,7 @@ NOTHING = mapping.Asked()
 KIND_COLUMNS = ("source", "type", "raterkind", "annotatorkind", "labelertype", "evaluatortype", *NAMES["rater_kind"],
                 "art", "typ", "quelle", "类型", "来源", "tipo", "fuente")  # fmt: skip
 MANY, LONG = 30, 40  # distinct answers, and characters of one: beyond these a column holds no answers
+WHOLE = {str(number) for number in range(11)}  # scores, and hardly prices
 NOBODY_SAYS = "no column says who answered: --map rater_id=COLUMN, or --map rater_id==NAME for one rater of all"
 PLACE = "place"  # of an answer in its list of nested records
 
@@ -249,8 +249,8 @@ def find_shape(found: Found) -> None:
             found.columns.pop(part, None)
             return
     holding = [name for name in found.free() if _holds_answers(name, found.table[name])]
-    beside = measures.measured(holding, [*holding, *found.columns.get("label", ())])
-    candidates = [name for name in holding if name not in beside]
+    measured = measures.measured(holding, [*holding, *found.columns.get("label", ())])
+    candidates = [name for name in holding if name not in measured]
     if "label" in found.columns:
         _spread_beside_label(found, candidates)
     elif not candidates:
@@ -259,7 +259,7 @@ def find_shape(found: Found) -> None:
             "or --map rater_id=ONE+OTHER where each rater has a column"
         )
     elif "rater_id" in found.columns:
-        _spread_criteria(found, _of_the_raters(found, candidates))
+        _spread_criteria(found, beside.of_the_raters(found, candidates))
     else:
         _spread_raters(found, candidates)
 
@@ -273,25 +273,6 @@ def _spread_beside_label(found: Found, candidates: Sequence[str]) -> None:
     if any(kind_of(bare_name(name), found.asked) for name in alike):
         del found.columns["label"]
         _spread_raters(found, [label, *alike])
-
-
-def _of_the_raters(found: Found, candidates: list[str]) -> list[str]:
-    """The columns that the raters of the rows may have answered in: none of people where all raters are judges, and
-    none of a judge by its head beside columns of no judge.
-    """
-    (who,) = found.columns["rater_id"][:1]
-    of_judges = all(kind_of(rater, found.asked) == "judge" for rater in _words(found.table[who]))
-    people = [name for name in candidates if of_judges and person_of(name, found.asked.people)]
-    if people and len(people) == len(candidates):
-        found.problems.append(
-            f"no column holds the answers of those in {who!r}: {', '.join(people)} are people's by their heads. "
-            f"--map label=COLUMN says where the judges' answers are, --map ignore={people[0]} that it is nobody's"
-        )
-    judges = [name for name in candidates if "." in name and kind_of_name(name.partition(".")[2]) == "judge"]
-    judges = judges if len(judges) < len(candidates) else []
-    if judges:
-        found.told.append(f"not read, being judges' by their heads and not of those in {who!r}: {', '.join(judges)}")
-    return [name for name in candidates if name not in {*people, *judges}] or candidates
 
 
 def _spread_criteria(found: Found, named: Sequence[str]) -> None:
@@ -355,8 +336,14 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
     found.spread = tuple(mapping.Spread(name, rater_id=bare_name(name)) for name in raters)
     found.told.append(f"a column for each rater: {', '.join(raters)}")
     left = [name for name in (candidates if people else alike) if name not in raters]
-    likely = [name for name in left if not people and _share_most(found.table, name, raters)]
-    if likely:
+    likely = [name for name in left if _share_most(found.table, name, raters)]
+    likely = [name for name in likely if not people or len(_words(found.table[name])) > 1]
+    if likely and people:
+        found.problems.append(
+            f"{', '.join(likely)}: scores like the raters' and others: --map rater_id={'+'.join([*raters, *likely])} "
+            f"where a judge gave them, --map rater_id={'+'.join(raters)} where none did"
+        )
+    elif likely:
         found.problems.append(are_asked_about(likely, raters))
     elif left:
         said = "--map rater_id=ONE+OTHER names all raters" if people else f"--people {people_of([*raters, *left])}"
@@ -367,7 +354,7 @@ def _holds_answers(name: str, cells: pd.Series[str]) -> bool:
     words = {word.strip() for word in cells.unique()} - {""}
     if not words or len(words) > MANY or max(map(len, words)) > LONG or plain(name).endswith((" id", "index", "hash")):
         return False
-    if measures.MONEY.search(name):
+    if measures.MONEY.search(name) and (kind_of_name(bare_name(name)) or not words <= WHOLE):
         return False
     return bare_name(name).casefold() not in {*FROM, "id", "key", PLACE} and (len(words) <= 8 or _is_sure(cells))
 

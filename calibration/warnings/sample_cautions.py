@@ -14,7 +14,7 @@ from calibration.agreement.panel import THIN
 from calibration.arithmetic.columns import Codes, tally
 from calibration.estimates import Estimate, ReportWarning, first_few
 from calibration.settings import CalibrationSettings
-from calibration.study import bounding, counted
+from calibration.study import bounding, counted, distance
 from calibration.study.alike_texts import numbered
 from calibration.study.crossing import shared_units
 from calibration.study.joining import MANY_LABELS, Mask, Study, scale_of
@@ -26,6 +26,7 @@ SHARED = 30  # labels that an annotator and a judge share at least before they a
 COPIED, APART = 0.97, 0.1  # agreement with a judge from which on, and how far above that with people
 CHANCE = 10.0  # bits: in 1 of 1,000 studies two topics would look so alike by chance
 RARE = 0.01
+FEWEST_SCORES, MUCH = 20, 0.01  # of a criterion, to say which lies apart; share of their variance that matters
 
 
 def few_clusters(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarning]:
@@ -135,12 +136,14 @@ def plan_hash(criteria: Sequence[str], settings: CalibrationSettings) -> str:
 def plan_cautions(
     study: Study, settings: CalibrationSettings, estimates: Sequence[Estimate], tried: Study
 ) -> Iterator[ReportWarning]:
-    """`undeclared_scale`, `maybe_transposed`, `thin_rater_pairs`, `derived_preferences`, `changed_after_labels`,
-    `own_family`, `words_of_one_kind`, `copied_rationale` and `out_of_range`, each under its condition.
+    """`undeclared_scale`, `far_score`, `maybe_transposed`, `thin_rater_pairs`, `derived_preferences`,
+    `changed_after_labels`, `own_family`, `words_of_one_kind`, `copied_rationale` and `out_of_range`, each under its
+    condition.
 
     `tried`: what the choice is about, whose preferences may be derived.
     """
     yield from _scales(study, settings)
+    yield from _far_scores(study, settings)
     yield from _panel(study)
     for rater, found in counted.derived_preferences(tried.frame).items():
         yield ReportWarning("derived_preferences", {name: int(found[name]) for name in ("verdicts", "ties")}, rater)
@@ -164,6 +167,28 @@ def _scales(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarni
         scale = scale_of(study, (name,), settings) if unknown else None
         if scale is not None and not scale.declared and len(scale.labels) <= MANY_LABELS:
             yield ReportWarning("undeclared_scale", {"scores": len(scale.labels)}, criterion=name)
+
+
+def _far_scores(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarning]:
+    """`far_score`: one that lies further beyond all but a hundredth of its criterion's scores, and one at least at
+    either end, than these are apart, and is much of their variance; the furthest of each rater.
+    """
+    given, asked = distance.row_scores(study), study.unit_criterion[study.frame["unit"].to_numpy(np.intp)]
+    for at, name in enumerate(study.criteria):
+        rows = np.flatnonzero((asked == at) & ~np.isnan(given))
+        if name in settings.scale_ends or len(rows) < FEWEST_SCORES:
+            continue
+        score = given[rows]
+        spared = max(1, len(score) // 100)
+        low, high = np.sort(score)[[spared, -1 - spared]]
+        beyond, squares = np.maximum(low - score, score - high), (score - score.mean()) ** 2
+        is_far = (beyond > high - low) & (high > low) & (squares > MUCH * squares.sum())
+        far = rows[is_far][np.argsort(-squares[is_far], kind="stable")]
+        share, count = 100 * float(squares[is_far].sum() / squares.sum()), len(far) if len(far) > 1 else None
+        shared = {"share": share, "scores": len(score), "low": float(low), "high": float(high), "count": count}
+        for _, row in study.frame.iloc[far].drop_duplicates("rater_id").iterrows():
+            facts = {"score": float(row["label"]), "item": str(row["item_id"])}
+            yield ReportWarning("far_score", facts | shared, str(row["rater_id"]), name)
 
 
 def _panel(study: Study) -> Iterator[ReportWarning]:

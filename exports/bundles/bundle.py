@@ -105,7 +105,7 @@ def write_bundle(
         **beside,
     }
     write_labels(folder / LABELS)
-    for name, content in (*_code(), *((f"{PRINTED}/{name}", content) for name, content in printed.items())):
+    for name, content in (*code(), *((f"{PRINTED}/{name}", content) for name, content in printed.items())):
         _write(folder / name, content)
     for name, text in texts.items():
         _write(folder / name, text.encode())
@@ -170,7 +170,7 @@ def _entries(folder: Path, within: str = "") -> Iterator[tuple[str, os.DirEntry[
             yield from _entries(folder, f"{within}{entry.name}/")
 
 
-def _code() -> Iterator[tuple[str, bytes]]:
+def code() -> Iterator[tuple[str, bytes]]:
     """The pure half of calipers, as it computed the numbers."""
     for package in CODE:
         yield from _sources(package_files(package), f"code/{package}")

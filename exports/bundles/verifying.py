@@ -30,7 +30,9 @@ ANSWER = ("item_id", "rater_id", "criterion", "run", "pass_no")
 
 @dataclass(frozen=True)
 class Verified:
-    """What was found. `expected`: the published root, where one was given; `refused`: why nothing was recomputed."""
+    """What was found. `expected`: the published root, where one was given; `refused`: why nothing was recomputed.
+    `is_of_this_code`: whether the code in the bundle is that which looked at it.
+    """
 
     root: str
     expected: str
@@ -40,6 +42,7 @@ class Verified:
     broken: tuple[str, ...]
     recomputed: Recomputed | None
     refused: str = ""
+    is_of_this_code: bool = True
 
     @property
     def is_published(self) -> bool:
@@ -73,7 +76,9 @@ def verify(folder: Path, expected: str = "", advance: Callable[[str], None] = la
     breaks = tuple(_broken(folder))
     advance("computing every number again")
     recomputed, refused = _recomputed(folder)
-    return Verified(bundle.root_of(folder), _as_root(expected), changed, missing, added, breaks, recomputed, refused)
+    is_ours = all((folder / name).is_file() and (folder / name).read_bytes() == code for name, code in bundle.code())
+    root, asked = bundle.root_of(folder), _as_root(expected)
+    return Verified(root, asked, changed, missing, added, breaks, recomputed, refused, is_ours)
 
 
 def _as_root(text: str) -> str:
@@ -121,7 +126,12 @@ def _verdict(verified: Verified) -> str:
     if verified.expected and not verified.is_published:
         return f"refused: this is not the bundle published under root {verified.expected}"
     if not verified.is_consistent:
-        return "refused: this bundle contradicts itself"
+        if verified.is_of_this_code or verified.changed or verified.missing or verified.added or verified.broken:
+            return "refused: this bundle contradicts itself"
+        return (
+            "refused: this bundle contradicts itself, or another build of calipers made it, for its code/ is not the "
+            "code of this one: verify it with that build"
+        )
     if verified.is_published:
         return "the bundle published under this root, and its numbers hold"
     return "consistent with itself; only its published root (--root) can say more"

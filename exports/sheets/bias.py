@@ -38,6 +38,7 @@ QUESTIONS = (
         "length_given_vote", "longer report, given vote", "shorter report, given vote", ("longer_rate_given_vote",)
     ),
     Question("ties", "ties more than people", "ties less than people", ("tie_rate_gap",)),
+    Question("scores", "scores higher than people", "scores lower than people", ("score_gap",)),
     Question("repeats", "changes its answer", "changes its answer", ("changed_answers",)),
     Question("self", "own family, beyond people", "own family, less than people", ("self_preference",)),
     Question(
@@ -188,6 +189,13 @@ def _reading(report: CalibrationReport) -> Iterator[str]:
     )
     if "pairwise" in report.labels.criteria.values():
         yield "Ties: order and length count the labels that name a winner; a tie is half a win for either family."
+    if any(bias.estimate.statistic == "changed_answers" for bias in report.biases):
+        yield (
+            "Repeats: agreement, κ and correlations hold each label of a person against every answer that the rater "
+            "gave to it, each counting 1 / their number; n counts the person's label once."
+        )
+    if "rating" in report.labels.criteria.values():
+        yield "Higher or lower scores: the mean of a score less a person's of the same item, as a part of the scale."
     if any(report.settings.families.get(judge) for judge in report.labels.judges):
         yield (
             "A judge that is better or noisier than people moves single measures too: speak of a preference, or of a "
@@ -199,7 +207,8 @@ def _unasked(report: CalibrationReport, shown: Sequence[Asked]) -> Iterator[str]
     """What these labels could not show of a judge is said, not left out."""
     pairs = "pairwise" in report.labels.criteria.values()
     have = {(asked.title, asked.rater) for asked in shown}
-    asked = ["order", "length", "ties"] * pairs + ["repeats"]
+    rated = "rating" in report.labels.criteria.values()
+    asked = ["order", "length", "ties"] * pairs + ["scores"] * rated + ["repeats"]
     together = report.rated_together
     missing: dict[str, list[str]] = {}
     for question in QUESTIONS:

@@ -57,7 +57,7 @@ STATUSES = {"invalid": "{count:,} invalid", "missing": "{count:,} missing", "ref
 BIASES = {
     "first_rate": "order", "order_effect": "order", "flip_direction": "order", "score_shown_first": "order",
     "longer": "length", "length_coefficient": "length", "self_preference": "own family", "tie_rate_gap": "ties",
-    "changed_answers": "repeats",
+    "score_gap": "leniency", "changed_answers": "repeats",
 }  # fmt: skip
 
 

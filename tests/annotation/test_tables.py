@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 
 from annotation.errors import AnnotationError
-from annotation.files.tables import Form, Wants, form_asked, read_table, ungrouped
+from annotation.files.decimals import ungrouped
+from annotation.files.tables import Form, Wants, form_asked, read_table
 from tests.annotation.spreadsheet_files import write_ods, write_xlsx
 
 HEAD = ["item_id", "rater_id", "label", "seconds"]
@@ -217,6 +218,9 @@ def test_what_was_asked_for_is_what_is_read(tmp_path: Path, decimal: str, read: 
     path.write_text('a,b\n1,"1,234"\n2,12\n')
     assert read_table(path, form_asked([f"decimal={decimal}"])).frame["b"].tolist() == read
     assert read_table(path, Form(decimal=decimal)).form.decimal == decimal
+    path.write_text('a,b\n1,"4,5"\n2,4.125\n')
+    read = read_table(path, Form(decimal=decimal)).frame["b"].tolist()
+    assert read == ["4.5", "4125" if decimal == "," else "4.125"]
 
 
 @pytest.mark.parametrize(
@@ -226,6 +230,8 @@ def test_what_was_asked_for_is_what_is_read(tmp_path: Path, decimal: str, read: 
         (["1,234", "1,234,567"], ["1234", "1234567"]),
         (["1,234", "0,5"], ["1.234", "0.5"]),
         (["1,234", "12.5"], None),
+        (["4,5", "4.5", "1.234,5"], ["4.5", "4.5", "1234.5"]),  # each by its own sign, where it has one reading
+        (["4,5", "4.125"], None),
         (["1,2,3", "4"], ["1,2,3", "4"]),  # a list, and no number
         (["85,5 %", "90 %"], ["85.5 %", "90 %"]),
     ],
@@ -236,7 +242,7 @@ def test_a_comma_in_a_number_is_read_where_one_reading_is_left(
     path = tmp_path / "a.csv"
     path.write_text("a;b\n" + "".join(f"x;{cell}\n" for cell in cells))
     if read is None:
-        with pytest.raises(AnnotationError, match="decimal comma"):
+        with pytest.raises(AnnotationError, match=r"decimal (comma|point) or one between thousands"):
             read_table(path)
     else:
         assert read_table(path).frame["b"].astype("str").tolist() == read
@@ -246,9 +252,9 @@ def test_where_commas_are_decimal_points_stand_between_thousands_of_numbers_and_
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text("score;ms;version;item_id\n1,5;1.544;1.10;1.100\n2,5;900;2.100;2.101\n")
     for path, times in ((tmp_path / "a.csv", 1), (tmp_path, 2)):  # a file, and a folder of two
-        assert ungrouped(read_table(path), ("ms", "version")).frame.drop(columns="file", errors="ignore").to_dict(
-            "list"
-        ) == {
+        frame = ungrouped(read_table(path).frame, ",", ("ms", "version"), ("version",))
+        assert ungrouped(frame, ",", ("ms", "score"), ("ms", "score"))["ms"].tolist() == ["1544", "900"] * times
+        assert frame.drop(columns="file", errors="ignore").to_dict("list") == {
             "score": ["1.5", "2.5"] * times,
             "ms": ["1544", "900"] * times,
             "version": ["1.10", "2.100"] * times,

@@ -191,6 +191,13 @@ def test_a_container_that_is_a_word_in_one_record_is_left_as_it_is_there(tmp_pat
     assert len(made(tmp_path, silent).before) == len(ITEMS), "and a file without any answer ends in words"
 
 
+def test_what_is_left_out_is_told_and_a_misspelt_name_is_refused_with_the_nearest(tmp_path: Path) -> None:
+    form = named(REFUSED["votes that are counted"][0])
+    assert "left out, as asked: votes" in made(tmp_path, form, columns=["ignore=votes"]).told
+    with pytest.raises(AnnotationError, match=r"--map ignore=prmopt: .* has no such column; nearest is 'prompt'"):
+        made(tmp_path, named(REFUSED["a list that names nobody"][0]), columns=["ignore=evals+prmopt"])
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_may_be_read_in_two_ways_is_refused_with_the_words_that_mend_it(tmp_path: Path, name: str) -> None:
     form, sentence = REFUSED[name]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from calibration.arithmetic.correlation import icc
 from calibration.biases.answer_habits import agreement_of_splits, answer_rates, repeat_agreement
 from calibration.biases.rationale_overlap import rationale_overlap
+from calibration.settings import CalibrationSettings
 from calibration.study.alike_texts import shingles
 from tests.calibration.biased import verdict
 
@@ -49,10 +50,35 @@ def test_a_judge_that_ties_far_more_than_people_is_found_and_one_that_ties_as_th
     assert answer_rates(said(judge="ABAB", ada="ABAB"))[0].tie_gap.outcome == "cannot_tell"
 
 
-def test_scores_have_no_ties() -> None:
-    rows = [verdict(n, rater, "7", system_b="") for n in range(3) for rater in ("judge", "ada")]
-    judge = answer_rates(pd.DataFrame(rows))[0]
+def scored(**raters: str) -> pd.DataFrame:
+    """One digit for each item, a second pass of all items after a blank."""
+    return pd.DataFrame(
+        verdict(n, rater, digit, run=run, system_b="")
+        for rater, passes in raters.items()
+        for run, digits in enumerate(passes.split(), 1)
+        for n, digit in enumerate(digits)
+    )
+
+
+def test_scores_have_no_ties_and_leniency_is_the_mean_of_own_minus_each_persons_score() -> None:
+    judge, ada, ben, everyone = answer_rates(scored(judge="355 555", ada="155", ben="254"))
     assert (judge.tie.n, math.isnan(judge.tie.value), judge.not_applicable.value) == (0, True, 0.0)
+    # its means 4, 5, 5 less ada's 1, 5, 5 and ben's 2, 5, 4, on a scale from 1 to 5
+    assert (judge.score_gap.estimate.value, judge.score_gap.estimate.n) == (pytest.approx((3 + 2 + 1) / 6 / 4), 6)
+    assert judge.score_gap.estimate.note == "parts of the scale 1 to 5; mean difference 1 points"
+    assert ada.score_gap.estimate.value == pytest.approx((-1 + 0 + 1) / 3 / 4) == -ben.score_gap.estimate.value
+    assert math.isnan(everyone.score_gap.estimate.value)
+
+
+def test_a_lenient_judge_is_found_and_scales_of_their_own_are_each_a_part() -> None:
+    people = "1524341525" * 12
+    lenient = people.replace("4", "5").replace("3", "4").replace("2", "3")
+    assert answer_rates(scored(judge=lenient, ada=people))[0].score_gap.outcome == "found"
+    assert answer_rates(scored(judge=people, ada=people))[0].score_gap.outcome == "not_found"
+    two = [scored(judge="15", ada="13"), scored(judge="99", ada="59").assign(criterion="depth")]
+    scales = CalibrationSettings(scales={"c": tuple("12345"), "depth": tuple("0123456789")})
+    gap = answer_rates(pd.concat(two), scales)[0].score_gap.estimate
+    assert (gap.value, gap.note.startswith("parts")) == (pytest.approx((0 + 2 / 4 + 4 / 9 + 0) / 4), False)
 
 
 def runs(answers: list[str], rater: str = "judge", **given: object) -> pd.DataFrame:

@@ -181,6 +181,12 @@ def test_10_undeclared_scale() -> None:
     assert 'scales = {"c" = [1, 2, 3, …]} in calibration.toml' in text
     declared = CalibrationSettings(**{**vars(FEW), "scales": {"c": [1, 2, 3, 4, 5]}})  # as TOML has them
     assert not told(frame, "undeclared_scale", declared)
+    slipped = table({"ann": "1234123412", "judge": "1244123412"})
+    assert not told(slipped, "far_score")
+    slipped.loc[slipped["rater_id"].eq("ann") & slipped["item_id"].eq(slipped["item_id"].iloc[3]), "label"] = "55"
+    (text,) = told(slipped, "far_score")
+    assert text.startswith(f"ann gave {slipped['item_id'].iloc[3]} a score of 55 for c, where other scores lie from 1 ")
+    assert "to 4: it is 94 % of the variance of all 20 scores, so" in text
     placed = {"cohen_kappa_quadratic", "krippendorff_alpha_ordinal"}
     assert not placed & {one.statistic for one in calibrate(frame, FEW).estimates}
     assert placed <= {one.statistic for one in calibrate(frame, declared).estimates}

@@ -72,6 +72,17 @@ def test_a_number_that_labels_do_not_give_is_found_in_every_form(
     assert verdict_on(bundle) == "refused: this bundle contradicts itself"
 
 
+def test_a_bundle_of_other_code_is_refused_and_may_be_of_another_build(bundle: Path) -> None:
+    edit(bundle, "code/calibration/results.py", lambda text: text + "# of another day\n")
+    seal_again(bundle)
+    assert verdict_on(bundle).startswith("consistent with itself")
+    edit(bundle, "report/captions.md", lambda text: text + "κ .99\n")
+    seal_again(bundle)
+    assert verdict_on(bundle).startswith(
+        "refused: this bundle contradicts itself, or another build of calipers made it"
+    )
+
+
 @pytest.mark.parametrize("name", ["plan.json", "label-history.jsonl", "report/report.html"])
 def test_a_file_that_its_kind_of_bundle_has_may_not_be_gone(bundle: Path, name: str) -> None:
     (bundle / name).unlink()

@@ -134,9 +134,11 @@ def test_each_score_is_a_judge_of_the_preference_to_choose_among() -> None:
         beside_it = report.labels.joins[f"{judge} by {score}"]["human_rows_joined"]
         assert beside_it == (rows["a"] != "").sum(), "what the methods text counts is what it is compared on"
     assert {one.rater for one in report.warnings if one.code == "derived_preferences"} == {*found}
-    assert decision_of(report, "large by clarity") is not None, "the gate decides on it"
     dashes = [one.text for one in report.warnings if one.code == "undefined_shown_as_dash"]
     assert not any("no_items" in text for text in dashes), "nobody was asked what the others were"
+    assert (decided := decision_of(report, "large by clarity")) is not None, "the gate decides on it"
+    only = replace(report.choice, candidates=(found["large by clarity"],))
+    assert decision_of(replace(report, choice=only), "large") == decided
     two = pd.concat([FRAME, FRAME[FRAME["rater_kind"] == "human"].assign(criterion="other")])
     assert calibrate(two, FEW).choice is None, "of two preferences none is the one to stand in for"
 

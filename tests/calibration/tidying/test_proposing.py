@@ -216,6 +216,32 @@ def test_numbers_that_no_rater_gives_are_left_out_and_told_with_what_would_read_
     assert "not read as answers: Words (say so if they are: --people Anna,Words)" in made.told
 
 
+@pytest.mark.parametrize(
+    ("table", "asks"),
+    [
+        ("item_id annotator overall_winner human_winner\n1 mara A A\n1 gpt-4 B A", "human_winner beside 'annotator', which says"),
+        ("item_id annotator llm_label human_label\n1 mara A A\n1 gpt-4 B A", "--map criterion=llm_label+human_label where"),
+        ("question annotator winner forecast_date\n1 mara A mon\n1 mara B tue\n1 gpt-4 A mon\n1 gpt-4 B tue",
+         "only forecast_date tells apart what is answered twice: --map item_id=question+forecast_date where"),
+        ("item Anna Ben Strict\n1 2 3 1\n2 4 5 2\n3 3 2 3\n4 5 4 4",
+         "Strict: scores like the raters' and others: --map rater_id=Anna+Ben+Strict where a judge gave them"),
+    ],
+)  # fmt: skip
+def test_what_may_be_read_in_two_ways_is_asked_about_by_name(table: str, asks: str) -> None:
+    """One rater's answer in every row is no criterion on which all agree; a strict judge goes below people's scores."""
+    people = ("Anna", "Ben") if "Anna" in table else ("mara",)
+    assert any(asks in one for one in propose(frame(table), Asked(people=people)).problems)
+
+
+def test_scores_under_a_head_with_a_currency_are_answers_and_milliseconds_are_told() -> None:
+    table = frame(
+        "item annotator EUR_quality US_quality Kosten_EUR latency_ms\n1 mara 4 5 0.2 900\n1 gpt-4 3 3 0.3 1200"
+    )
+    found = propose(table.rename(columns=lambda head: head.replace("_", " ")), Asked({"seconds": ("latency ms",)}))
+    assert {one.criterion for one in found.mapping.spread} == {"EUR quality", "US quality"}
+    assert "latency ms: milliseconds by the head, read as seconds as they stand; divide by 1,000" in found.told
+
+
 def test_a_column_for_each_criterion_where_a_column_names_the_rater() -> None:
     table = frame("item system annotator depth style\n1 x ann_1 4 5\n1 x gpt-4 3 3")
     found = propose(table)

@@ -241,7 +241,7 @@ def answers_at(
     """Where answers lie, and whose reports they judge ("": their files say it); none where no such file is there."""
     if source is None:
         return []
-    roots = [root / name for root in (folder, tree) for name in source.folders]
+    roots = [root / name for root in (tree, folder) for name in source.folders]
     root = next((one for one in roots if _holds(one, source.pattern)), None)
     if root is None:
         return []

@@ -203,9 +203,11 @@ def test_labels_that_were_never_published_are_missing_or_marked_as_simulated(
 @pytest.mark.slow
 def test_judges_of_reportbench_alone_have_their_systems(desk: Desk) -> None:
     survey_tree(desk.folder / "clone")
-    for path in [desk.folder / "clone/o3", desk.folder / "clone/results/o3"]:
-        path.rename(path.with_name("OpenAI"))
-    survey = next((desk.folder / "clone/OpenAI").glob("*.json"))
+    parsed = (desk.folder / "clone/o3").rename(desk.folder / "clone/openai-web-results-parsed")
+    (desk.folder / "clone/results/o3").rename(parsed.with_name(f"{parsed.name}-stat-results"))  # as its scripts do
+    put(parsed.with_name("openai-web-results") / "me+ChatGPT+2312.04860.json", '{"messages": []}')
+    put(parsed.with_name(f"{parsed.name}-related-work-results") / "2312.04860.json", '{"found": "no report"}')
+    survey = next(parsed.glob("*.json"))
     report = json.loads(survey.read_text())
     report["response"] += "\n\n## References\n\n1. A. Third. Tides of the north. 2020.\n2. B. Fourth. Locks. 2019.\n"
     survey.write_text(json.dumps(report))

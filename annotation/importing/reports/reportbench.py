@@ -17,6 +17,8 @@ from plain.wording import Sentence, worded
 
 ARXIV_ID = re.compile(r"(?<!\d)\d{4}\.\d{5}(?!\d)")
 CAPTURE = re.compile(r"parsed_[^+]*\+(?P<system>.+)\+[^+]*\.json")  # of a chat product, by browser extension
+OF_A_RUN = re.compile(r"(-web-results)?(-parsed)?(-stat-results)?$")  # what its scripts put behind a system's name
+PARSED, COUNTED = "-parsed", ("-stat-results", "-related-work-results")
 TEXT_FIELDS = ("response", "content", "text", "message", "output", "result")
 NEVER_TEXT = ("prompt", "query", "question", "title", "abstract", "arxiv_id", "activity", "reference")
 TOPIC_FIELDS = ("arxiv_id", "title", "prompt", "application_domain")
@@ -43,8 +45,10 @@ def read_reportbench(root: Path, encoding: str = "utf-8") -> records.Parsed:
             if not path.name.endswith(".json") or path.name.startswith(".") or not ids:
                 ignored += 1
                 continue
-            capture = CAPTURE.fullmatch(path.name)
-            system = nfc(capture["system"] if capture else folder.name)
+            # results about a folder of captures are called like the folder
+            is_judged = folder.with_name(folder.name + COUNTED[0]).is_dir()
+            capture = None if is_judged else CAPTURE.fullmatch(path.name)
+            system = nfc(capture["system"]) if capture else system_of(folder.name)
             with collecting(problems):
                 if len(ids) > 1:
                     raise ImportingError(
@@ -74,7 +78,16 @@ def read_reportbench(root: Path, encoding: str = "utf-8") -> records.Parsed:
 
 
 def _may_hold_reports(entry: Path) -> bool:
-    return entry.is_dir() and not entry.name.startswith(".") and not entry.name.endswith("_GT")
+    """Not those of lists or of results, nor one that another was parsed from."""
+    return (
+        entry.is_dir() and not entry.name.startswith(".") and not entry.name.endswith(("_GT", *COUNTED))
+        and not entry.with_name(entry.name + PARSED).is_dir()
+    )  # fmt: skip
+
+
+def system_of(folder: str) -> str:
+    """Whose reports or results a folder holds: `o3` of `o3-stat-results` and of `o3-web-results-parsed`."""
+    return nfc(OF_A_RUN.sub("", folder) or folder)
 
 
 def _topics(path: Path, encoding: str, problems: list[str]) -> dict[str, records.TopicRecord]:
@@ -162,10 +175,10 @@ def survey_and_system(file: Path, shown: str, system: str = "") -> tuple[str, st
         raise ImportingError(
             "{shown}: one arXiv id is needed in the path (found: {found}); rename the folder", shown=shown, found=found
         )
-    first = nfc(shown.split("/")[0])
+    first = next(part for part in shown.split("/") if part != "results")
     if not system and ("/" not in shown or ARXIV_ID.search(first)):
         raise ImportingError("{shown}: the path does not say which system; pass --system NAME", shown=shown)
-    return ids[0], nfc(system or first)
+    return ids[0], nfc(system) or system_of(first)
 
 
 def cited_statements(file: Path, shown: str, problems: list[str], encoding: str = "utf-8") -> list[Statement]:

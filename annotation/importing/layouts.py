@@ -41,7 +41,10 @@ LAYOUTS = {
     "folder": Layout(read_folder, "SYSTEM/TOPIC.md, .docx, .html …, and topics.csv, systems.csv where wanted", TEXTS),
     "wlc": Layout(wlc.read_wlc, "Wiki Live Challenge: test_data and wiki_data", ("test_data/agencies.json",)),
     "table": Layout(table.read_table, "one JSONL, JSON, CSV or Parquet file, a report a row", ()),
-    "deepresearchgym": Layout(read_deepresearchgym, "DeepResearchGym: reports/SYSTEM/ID.a", ("reports/*/*.a", "*/*.a")),
+    "deepresearchgym": Layout(
+        read_deepresearchgym, "DeepResearchGym: reports/SYSTEM/ID.a",
+        ("reports/*/*.a", "*/*.a", "key_point/*_aggregated.json"),
+    ),
     "deepresearch_bench": Layout(read_deepresearch_bench, "DeepResearch Bench: the folder that holds data", (QUERIES,)),
     "reportbench": Layout(reportbench.read_reportbench, "ReportBench: SYSTEM/ARXIV_ID.json", ("ReportBench*.jsonl",)),
     "dr3_eval": Layout(dr3_eval.read_dr3_eval, "DR3-Eval: RESULTS/SYSTEM/TASK/final_report.md", TASKS),

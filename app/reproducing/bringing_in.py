@@ -133,6 +133,8 @@ def _items(
     """
     if part.probes:
         probes = read_part_probes(part, protocol, public.folder, public.tree)
+        public.lacks += _left(part, probes.problems)
+        probes = replace(probes, problems=())
         if not is_answered and len(probes.probes) > UNANSWERED:
             drawn = simulating.spread(
                 probes.probes, UNANSWERED, SEED, lambda one: (one.topic, f"{one.where} {one.key}")
@@ -158,13 +160,20 @@ def _answers(
     try:
         with session.begin_nested():
             read = RESULT_LAYOUTS[source.layout].read(path, options)
+            whole = replace(read, problems=()) if read.rows else read
             came = import_results(
-                session, admin, read, kind=kind, layout=source.layout, source=str(path), options=options
+                session, admin, whole, kind=kind, layout=source.layout, source=str(path), options=options
             )
     except errors.ImportingError as error:
         public.lacks.append(f"{part.study}: {_one_line(error)}")
     else:
         public.came.append(f"{part.study}: {came.lines()[0]}")
+        public.lacks += _left(part, read.problems)
+
+
+def _left(part: Part, problems: Sequence[str]) -> list[str]:
+    """A file that cannot be read is told of, and the others count: of thousands one may be empty or cut off."""
+    return [f"{part.study}: {_first(problems)}"] if problems else []
 
 
 def _options(part: Part, source: ResultsSource, system: str, kind: str, protocol: Protocol) -> ResultOptions:
@@ -255,7 +264,7 @@ def _holds(folder: Path, pattern: str) -> bool:
 
 
 def read_part_probes(part: Part, protocol: Protocol, folder: Path, tree: Path) -> ParsedProbes:
-    """The claims or facts of a part. Raises ImportingError, the first problem of them all."""
+    """The claims or facts of a part. Raises ImportingError, the first problem of them all, where none can be read."""
     roots = [root / name for name in part.probes_from for root in (folder, tree)]
     root = next((one for one in roots if one.is_dir()), tree)
     sources = next(
@@ -269,6 +278,6 @@ def read_part_probes(part: Part, protocol: Protocol, folder: Path, tree: Path) -
         sources=sources,
     )  # fmt: skip
     parsed = layouts.PROBE_LAYOUTS[part.probes].read(root if part.probes_from != (".",) else tree, options)
-    if parsed.problems:
+    if parsed.problems and not parsed.probes:
         raise ImportingError(_first(parsed.problems))
     return parsed

@@ -1,6 +1,7 @@
 """Sums that a study's result files hold themselves, made anew of the answers in the same files."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,7 @@ def _contents(share: Share, folder: Path) -> Iterator[Content]:
     except ImportingError:
         return
     for path, shown in found:
-        content = rows.read_json(path, shown, "utf-8")
-        if isinstance(content, dict):
-            yield content
+        with suppress(ImportingError):
+            content = rows.read_json(path, shown, "utf-8")
+            if isinstance(content, dict):
+                yield content

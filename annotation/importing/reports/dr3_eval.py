@@ -28,6 +28,9 @@ def read_dr3_eval(root: Path, encoding: str = "utf-8") -> records.Parsed:
         raise NoReports(
             "{root}: no reports found; expected files like RESULTS/SYSTEM/TASK/{report}", root=root, report=REPORT,
         )  # fmt: skip
+    if len(lists) > 1:  # each language's tasks have one; reports lie below a folder of that name
+        above = {part for path in files for part in path.relative_to(root).parts}
+        lists = [one for one in lists if one.parent.name in above] or lists
     if len(lists) != 1:
         found = ", ".join(path.relative_to(root).as_posix() for path in lists) or worded("none")
         raise ImportingError(

@@ -238,6 +238,14 @@ def test_dr3_compares_tasks_as_text_and_takes_its_languages_from_the_datasets(tm
     assert topics(parsed) == {"001": "分析潮汐发电的前景", "002": "Assess tides."}
     assert [topic.language for topic in parsed.topics] == ["zh", "en"]
     assert systems(parsed) == ["glm-4.7", "qwen3"]
+    for language in ("en", "zh"):  # as its dataset comes: both number their tasks from 001
+        put(tmp_path / f"datasets_{language}/query.jsonl", (tmp_path / "query.jsonl").read_text())
+    (tmp_path / "query.jsonl").unlink()
+    with pytest.raises(ImportingError, match=r"found: datasets_en/query\.jsonl, datasets_zh/query\.jsonl"):
+        read_dr3_eval(tmp_path)
+    run = (tmp_path / "results").rename(tmp_path / "run")
+    run.rename(put(tmp_path / "results/README.md", "").with_name("datasets_zh"))
+    assert systems(read_dr3_eval(tmp_path)) == ["glm-4.7", "qwen3"]
 
 
 @pytest.mark.parametrize("says", ["No final answer", "No final report generated.", " \n\n", ""])

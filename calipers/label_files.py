@@ -29,7 +29,7 @@ TELLING = tuple(dict.fromkeys(("label", *roles.NAMES["label"], "value", "answer"
 
 
 def read_labels(path: Path, used_only: bool = False, asked: Form = AS_FOUND) -> pd.DataFrame:
-    """Every cell as text, empty where nothing was given; `SHORT` columns are categories.
+    """Every cell as text, empty where nothing was given; `SHORT` columns are categories, attrs["told"] how it was read.
 
     `used_only`: without the columns that no statistic reads, unless one is lacking that statistics need, which may be
     a misspelt one. Raises AnnotationError, ImportingError.
@@ -40,9 +40,13 @@ def read_labels(path: Path, used_only: bool = False, asked: Form = AS_FOUND) -> 
         return [name for name in all_names if not used_only or name in USED or not {*verdicts.REQUIRED} <= {*all_names}]
 
     read = read_table(path, asked, Wants(wanted, SHORT, TELLING))
-    numbers = (*verdicts.NUMBERS, *verdicts.EXTRA_NUMBERS, "label")
-    frame = ungrouped(read.frame, read.form.decimal, numbers, ("label",))
-    return pd.DataFrame({name: _unguarded(frame.pop(name)) for name in wanted(frame)})
+    numbers = (*verdicts.NUMBERS, *verdicts.EXTRA_NUMBERS, "label") if read.form.decimal == "," else ()
+    frame, asks = ungrouped(read.frame, numbers, asked.decimal)
+    if asks:
+        raise AnnotationError("bad_file", f"{path}: {'; '.join(asks)}")
+    out = pd.DataFrame({name: _unguarded(frame.pop(name)) for name in wanted(frame)})
+    out.attrs["told"] = read.told
+    return out
 
 
 @contextmanager

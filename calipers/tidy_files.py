@@ -140,13 +140,13 @@ def _read_one(
         if not layout and not of_folder and not other.problems:  # a file of a folder need not have every rater
             unsaid += _unknown_people(_raters(table.frame, found.mapping), people)
         mapping, told, problems = found.mapping, (*other.told, *found.told), (*unsaid, *found.problems)
-    kept = replace(table.form, sheet=form.sheet)
+    kept = replace(table.form, sheet=form.sheet, decimal=form.decimal)
     recipe = Recipe(mapping, kept, layout or options.layout, path.name, people, asked.ignored, raters)
-    if problems:
-        return TidyFile(table.frame[:0], recipe, table.frame, (*table.told, *told), problems)
-    frame = ungrouped(table.frame, table.form.decimal, mapping.numbers, mapping.scores)
-    made = applying.tidy(frame, mapping)
-    return TidyFile(made.labels, recipe, table.frame, (*table.told, *told, *made.told), made.problems)
+    numbers, asks = ungrouped(table.frame, mapping.numbers if table.form.decimal == "," else (), form.decimal)
+    if problems or asks:
+        return TidyFile(table.frame[:0], recipe, table.as_written(), (*table.told, *told), (*problems, *asks))
+    made = applying.tidy(numbers, mapping)
+    return TidyFile(made.labels, recipe, table.as_written(), (*table.told, *told, *made.told), made.problems)
 
 
 def _stacked(table: Table, mapping: LabelMap, raters: Mapping[str, str], asked: Asked) -> Table:
@@ -154,7 +154,7 @@ def _stacked(table: Table, mapping: LabelMap, raters: Mapping[str, str], asked: 
     if not raters:
         return table
     told = f"a row too for each answer in {', '.join(raters)}"
-    return Table(beside.stacked(table.frame, mapping, raters, asked), table.form, (*table.told, told))
+    return replace(table, frame=beside.stacked(table.frame, mapping, raters, asked), told=(*table.told, told))
 
 
 def _as_called_in(frame: pd.DataFrame, asked: Asked) -> Asked:
@@ -272,13 +272,10 @@ def labels_of_frame(frame: pd.DataFrame, options: Options = NOTHING_SAID) -> tup
 def labels_of(
     path: Path, options: Options = NOTHING_SAID, used_only: bool = False
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """The labels of any file, and how they were read, in words; () where the file has our own columns and words.
-
-    Raises AnnotationError `cannot_tidy` with all that has to be said first.
-    """
+    """The labels of any file, and how they were read. Raises AnnotationError `cannot_tidy` with all to say first."""
     ours = read_ours(path, options, used_only)
     if ours is not None:
-        return ours, ()
+        return ours, ours.attrs["told"]
     made = read_tidy(path, options)
     if not made.problems:
         short = [name for name in made.labels if name in SHORT]

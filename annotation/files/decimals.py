@@ -1,101 +1,136 @@
-"""Numbers as they are written in a table: which sign is decimal, and which stands between thousands."""
+"""Numbers with decimal commas, and with marks between thousands, as numbers with a decimal point alone.
 
-from __future__ import annotations
+Each number is read by its own marks: 4,5 has a decimal comma and 4.5 a decimal point, also where they stand side by
+side. 1,234 and 1.234 allow two readings: they are read as other numbers show the mark to be used, or asked about.
+"""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
 from annotation.errors import AnnotationError
 
 SIGN, END = r"\s*[+-]?", r"\s*[%％]?\s*"
-WHOLE = re.compile(rf"{SIGN}\d+{END}")
-POINT = re.compile(rf"{SIGN}\d*\.\d+{END}")
-COMMA = re.compile(rf"{SIGN}(?:\d+|\d{{1,3}}(?:\.\d{{3}})+),\d+{END}")
-THOUSANDS = re.compile(rf"{SIGN}(?!0)\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?{END}")
-GROUPED = re.compile(rf"{SIGN}(?!0)\d{{1,3}}(?:\.\d{{3}})+{END}")  # points between thousands, where commas are decimal
+GROUPED = re.compile(rf"{SIGN}\d{{1,3}}(?:,\d{{3}})+{END}|{SIGN}\d{{1,3}}(?:\.\d{{3}})+{END}")
+NUMBER = re.compile(
+    rf"{SIGN}(?:\d*\.?\d+|(?:\d+|\d{{1,3}}(?:\.\d{{3}})+),\d+|\d{{1,3}}(?:,\d{{3}})+\.\d+){END}|{GROUPED.pattern}"
+)
 LONGEST = 40  # characters of a number; a longer cell tells that its column holds texts
+DECIMAL, BETWEEN = "decimal", "between thousands"
+Uses = set[tuple[str, str]]  # (mark, what it is)
 
 
-def with_points(frame: pd.DataFrame, where: str, asked: str) -> tuple[pd.DataFrame, str]:
-    """The table with every number written with a decimal point, and the decimal sign it was written with.
+def with_points(frame: pd.DataFrame, where: str, asked: str) -> tuple[dict[str, "pd.Series[str]"], str, str]:
+    """The columns of numbers with commas, each number with a decimal point; the decimal sign, and what is told.
 
-    `asked`: `,` or `.`, "" to find it out; the sign is "" where no number holds a comma. Of a number that is written
-    with the other sign, `4.5` beside `4,5`, nothing is changed. `1,234` alone may be either, and so may `4.125` beside
-    `4,5`: raises AnnotationError, unless another number tells.
+    `asked`: the sign of numbers that allow two readings, "" to find it out; the sign is "" where no number holds a
+    comma. Raises AnnotationError where nothing tells.
     """
     if asked not in ("", ",", "."):
         raise AnnotationError("bad_option", f"--read decimal={asked}: write a comma or a point")
     columns = {str(name): _distinct(frame[name]) for name in frame if _has_comma(frame[name])}
     numbers = {name: texts for name, texts in columns.items() if all(map(_is_number, texts))}
-    if not numbers:
-        return frame, ""
-    sure = {_sign(text) for texts in numbers.values() for text in texts} - {""}
-    unsure = [(name, text) for name, texts in numbers.items() for text in texts if "," in text and len(sure) != 1]
-    if sure == {","}:
-        unsure = [(name, text) for name, texts in numbers.items() if not any(map(_is_both, texts))
-                  for text in texts if GROUPED.fullmatch(text)]  # fmt: skip
-    if unsure and not asked:
-        (name, text), *_ = unsure
-        mark = "comma" if "," in text else "point"
-        raise AnnotationError(
-            "bad_file",
-            f"{where}: {text.strip()!r} in column {name!r} may have a decimal {mark} or one between thousands; say "
-            "which: --read decimal=, or --read decimal=.",
-        )
-    sign = asked or sure.pop()
-    return frame.assign(**{name: _rewritten(frame[name], sign) for name in numbers}), sign
+    of_file = _uses(text for texts in numbers.values() for text in texts)
+    read = {name: _meanings(texts, of_file, asked) for name, texts in numbers.items()}
+    for name, meanings in read.items():
+        if "" in meanings.values():
+            raise AnnotationError("bad_file", f"{where}: {_question(name, meanings)}")
+    commas = [name for name, own in read.items() if any("," in text and "." in own[text] for text in own)]
+    both = [name for name in commas if (".", DECIMAL) in _uses(numbers[name])]
+    told = "numbers have decimal commas" * bool(commas) + f", others in {', '.join(both)} points" * bool(both)
+    changed = {name: _replaced(frame[name], own) for name, own in read.items()}
+    return changed, asked or ("," if commas else "." * bool(numbers)), told
 
 
-def ungrouped(frame: pd.DataFrame, decimal: str, names: Iterable[str], scores: Collection[str] = ()) -> pd.DataFrame:
-    """Where commas are decimal, the table without points between thousands in `names`, which are read as numbers.
+def ungrouped(frame: pd.DataFrame, names: Iterable[str], asked: str) -> tuple[pd.DataFrame, list[str]]:
+    """The table of a file with decimal commas without points between thousands in `names`, which are read as numbers.
 
-    Of `scores`, which are written alike, nothing is changed where one of them has a decimal point.
+    A sentence for each column in which they may be decimal points as well, unless it is `asked`.
     """
-    if decimal != ",":
-        return frame
-    texts = (text for name in scores if name in frame for text in _distinct(frame[name]))
-    kept = {*scores} if any(POINT.fullmatch(text) and not GROUPED.fullmatch(text) for text in texts) else set()
-    grouped = [name for name in names if name in frame and name not in kept and _is_grouped(frame[name])]
-    return frame.assign(**{name: _rewritten(frame[name], ",") for name in grouped})
+    grouped = {name: _distinct(frame[name]) for name in names if name in frame and _is_grouped(frame[name])}
+    read = {name: _meanings(texts, {(",", DECIMAL)}, asked) for name, texts in grouped.items()}
+    asks = [_question(name, meanings) for name, meanings in read.items() if "" in meanings.values()]
+    return frame.assign(**{name: _replaced(frame[name], own) for name, own in read.items()}), asks
 
 
-def _is_grouped(column: pd.Series[str]) -> bool:
-    """Whether all cells are whole numbers, some with points between thousands."""
-    texts = _distinct(column) if column.iloc[:50].str.fullmatch(rf"{GROUPED.pattern}|{WHOLE.pattern}|\s*").all() else []
-    grouped = [text for text in texts if GROUPED.fullmatch(text)]
-    return bool(grouped) and all(WHOLE.fullmatch(text) or text in grouped for text in texts)
+def _is_number(text: str) -> bool:
+    return len(text) <= LONGEST and bool(NUMBER.fullmatch(text))
 
 
-def _has_comma(column: pd.Series[str]) -> bool:
+def _is_grouped(column: "pd.Series[str]") -> bool:
+    """Whether all cells are whole numbers, some of them with what may be points between thousands."""
+    whole = rf"{SIGN}\d+{END}|{GROUPED.pattern}|\s*"
+    is_whole = column.iloc[:50].str.fullmatch(whole).all() and column.str.contains(".", regex=False).any()
+    return bool(is_whole) and all(re.fullmatch(whole, text) for text in _distinct(column))
+
+
+def _has_comma(column: "pd.Series[str]") -> bool:
     is_long = bool((column.iloc[:50].str.len() > LONGEST).any())
     return not is_long and bool(column.str.contains(",", regex=False).any())
 
 
-def _distinct(column: pd.Series[str]) -> list[str]:
+def _distinct(column: "pd.Series[str]") -> list[str]:
     return [text for text in map(str, column.unique()) if text.strip()]
 
 
-def _is_number(text: str) -> bool:
-    return len(text) <= LONGEST and any(form.fullmatch(text) for form in (WHOLE, POINT, COMMA, THOUSANDS, GROUPED))
+def _marks(text: str) -> str:
+    return "".join(one for one in text if one in ",.")
 
 
-def _is_both(text: str) -> bool:
-    """Whether a decimal comma proves that points stand between thousands."""
-    return "." in text and "," in text
+def _may_be_either(text: str) -> bool:
+    """Whether a number's one mark may be decimal or stand between thousands: 1,234 and 1.234, but not 0.125."""
+    return len(_marks(text)) == 1 and bool(GROUPED.fullmatch(text)) and not text.strip().lstrip("+-").startswith("0")
 
 
-def _sign(text: str) -> str:
-    """The decimal sign that a number with a comma shows beyond doubt, "" where it allows two readings."""
-    thousands, comma = THOUSANDS.fullmatch(text), COMMA.fullmatch(text)
-    return "" if bool(thousands) == bool(comma) else "." if thousands else ","
+def _uses(texts: Iterable[str]) -> Uses:
+    """What the marks of numbers are beyond doubt."""
+    found: Uses = set()
+    for marks in {_marks(text) for text in texts if not _may_be_either(text)} - {""}:
+        is_between = len(marks) > 1 and len({*marks}) == 1
+        found.add((marks[-1], BETWEEN if is_between else DECIMAL))
+        found |= {(marks[0], BETWEEN)} if len({*marks}) == 2 else set()
+    return found
 
 
-def _rewritten(column: pd.Series[str], sign: str) -> pd.Series[str]:
-    texts = column.astype("str")
-    if sign == ".":
-        thousands = texts.str.fullmatch(THOUSANDS.pattern)
-        return texts.str.replace(",", ".", regex=False).mask(thousands, texts.str.replace(",", "", regex=False))
-    plain = texts.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
-    return plain.mask(texts.str.fullmatch(POINT.pattern) & ~texts.str.fullmatch(GROUPED.pattern), texts)
+def _meanings(texts: Iterable[str], of_file: Uses, asked: str) -> dict[str, str]:
+    """Each number of a column -> with a decimal point alone; "" for one that allows two readings.
+
+    A comma is used as in the whole file, a point as in its own column: thousands of one column say nothing of another.
+    """
+    own = _uses(texts)
+    meanings = {}
+    for text in texts:
+        marks = _marks(text)
+        uses = {use for mark, use in own if mark == marks} or {use for mark, use in of_file if mark == marks == ","}
+        if not _may_be_either(text):
+            decimal = "" if (marks[-1:], BETWEEN) in _uses([text]) else marks[-1:]
+        elif asked:
+            decimal = marks if marks == asked else ""
+        elif marks == "." and (",", DECIMAL) not in of_file:
+            decimal = marks
+        elif len(uses) != 1:
+            meanings[text] = ""
+            continue
+        else:
+            decimal = marks if uses == {DECIMAL} else ""
+        meanings[text] = _written(text, decimal)
+    return meanings
+
+
+def _replaced(column: "pd.Series[str]", meanings: Mapping[str, str]) -> "pd.Series[str]":
+    return column.astype("str").map(lambda text: meanings.get(text, text))
+
+
+def _written(number: str, decimal: str) -> str:
+    """The number with its `decimal` mark as a point and without any other."""
+    return "".join(one for one in number if one not in ",." or one == decimal).replace(",", ".")
+
+
+def _question(name: str, meanings: Mapping[str, str]) -> str:
+    text = next(text for text, meaning in meanings.items() if not meaning)
+    by_comma, by_point = (_written(text, sign).strip() for sign in ",.")
+    return (
+        f"{text.strip()!r} in column {name!r} may have a decimal mark or one between thousands; say which: --read "
+        f"decimal=, where it is {by_comma}, or --read decimal=. where it is {by_point}"
+    )

@@ -10,8 +10,8 @@ import json
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +51,20 @@ AS_FOUND = Form()
 
 @dataclass(frozen=True)
 class Table:
-    """Every cell as text, empty where nothing was given; `form` as it was found, `told` in words."""
+    """Every cell as text, empty where nothing was given; `form` as it was found, `told` in words.
+
+    `written`: columns of numbers as the file has them, which `frame` has with a decimal point.
+    """
 
     frame: pd.DataFrame
     form: Form
     told: tuple[str, ...] = ()
+    written: Mapping[str, pd.Series[str]] = field(default_factory=dict)
+
+    def as_written(self) -> pd.DataFrame:
+        """The table with its numbers as the file has them."""
+        own = {name: cells.reindex(self.frame.index) for name, cells in self.written.items() if name in self.frame}
+        return self.frame.assign(**{name: cells.fillna(self.frame[name]) for name, cells in own.items()})
 
 
 @dataclass(frozen=True)
@@ -102,13 +111,14 @@ def read_table(path: Path, asked: Form = AS_FOUND, wants: Wants = ALL) -> Table:
     if start.startswith(GZIP) and path.suffix.lower() == ".gz":
         return _read_packed(path, asked, wants)
     table = _read_file(path, start, asked, wants)
-    frame, sign = decimals.with_points(table.frame, str(path), asked.decimal)
-    told = table.told + (("numbers have decimal commas",) if sign == "," else ())
+    changed, sign, signs = decimals.with_points(table.frame, str(path), asked.decimal)
+    frame, told = table.frame.assign(**changed), (*table.told, *([signs] if signs else []))
     if {*WINNERS} <= {*frame} and "winner" not in frame:
         marks = frame.filter(regex="^winner_(model_[ab]$|.*(tie|both|draw))")
         frame = frame.drop(columns=[*marks]).assign(winner=_winner(marks, str(path)))
         told += (f"{', '.join(map(str, marks))} are one column, winner",)
-    return Table(frame, replace(table.form, decimal=sign), told)
+    written = {name: table.frame[name].astype("str") for name in changed}
+    return Table(frame, replace(table.form, decimal=sign), told, written)
 
 
 def _read_packed(path: Path, asked: Form, wants: Wants) -> Table:
@@ -257,7 +267,10 @@ def _read_folder(path: Path, asked: Form, wants: Wants) -> Table:
     if len(kept) > 1:
         told = (f"{len(kept)} files of a folder are one table" + f", named in the column {FILE!r}" * is_named, *told)
     decimal = "," if {one.form.decimal for one in tables} == {","} else asked.decimal
-    return Table(pd.concat(frames, ignore_index=True).fillna("").astype("str"), replace(asked, decimal=decimal), told)
+    whole, form = pd.concat(frames, ignore_index=True).fillna("").astype("str"), replace(asked, decimal=decimal)
+    changed = dict.fromkeys(name for one in tables for name in one.written)
+    written = pd.concat([one.as_written().reindex(columns=[*changed]) for one in tables], ignore_index=True)
+    return Table(whole, form, told, {str(name): cells for name, cells in written.items()})
 
 
 def read_workbook(path: Path, asked: str) -> tuple[pd.DataFrame, str, tuple[str, ...]]:

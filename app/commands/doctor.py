@@ -76,6 +76,7 @@ def doctor(
         printing.print_json(asdict(examined) | {"file": str(file), "next": command})
     else:
         _say(file, examined)
+        tidying.say_reading(ours.attrs["told"])
         typer.echo(f"next: {_after(examined)}{command}")
     if not examined.ready:
         raise typer.Exit(1)

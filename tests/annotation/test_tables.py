@@ -183,7 +183,7 @@ def test_a_hugging_face_folder_is_its_tables_with_classes_as_words(tmp_path: Pat
 
 
 REFUSED: dict[str, tuple[str, str | bytes, str]] = {
-    "1,234 alone": ("a.csv", 'a,b\n1,"1,234"\n', "say which: --read decimal=, or --read decimal=."),
+    "1,234 alone": ("a.csv", 'a,b\n1,"1,234"\n', "say which: --read decimal=, where it is 1.234, or --read decimal=. where it is 1234"),
     "no encoding": ("a.csv", b"a,b\n\x81,\xe4\n", "name its encoding: --read encoding=NAME"),
     "one column": ("a.csv", "a\n1\n", "name what separates its columns: --read separator=MARK"),
     "heads missing": ("a.csv", "id,ann,,bo,\n1,A,B,A,B\n2,B,A,B,A\n", "the column after 'ann' has no head, nor have 1 more"),
@@ -230,8 +230,11 @@ def test_what_was_asked_for_is_what_is_read(tmp_path: Path, decimal: str, read: 
         (["1,234", "1,234,567"], ["1234", "1234567"]),
         (["1,234", "0,5"], ["1.234", "0.5"]),
         (["1,234", "12.5"], None),
-        (["4,5", "4.5", "1.234,5"], ["4.5", "4.5", "1234.5"]),  # each by its own sign, where it has one reading
+        (["4,5", "4.5", "1.234,5"], ["4.5", "4.5", "1234.5"]),
+        (["4,5", "4.5", "3,25", "0.125"], ["4.5", "4.5", "3.25", "0.125"]),  # two hands, and each number is sure
+        (["4,5", "4.125", "3.5"], ["4.5", "4.125", "3.5"]),
         (["4,5", "4.125"], None),
+        (["4,5", "1.234", "1.234.567"], ["4.5", "1234", "1234567"]),
         (["1,2,3", "4"], ["1,2,3", "4"]),  # a list, and no number
         (["85,5 %", "90 %"], ["85.5 %", "90 %"]),
     ],
@@ -242,24 +245,33 @@ def test_a_comma_in_a_number_is_read_where_one_reading_is_left(
     path = tmp_path / "a.csv"
     path.write_text("a;b\n" + "".join(f"x;{cell}\n" for cell in cells))
     if read is None:
-        with pytest.raises(AnnotationError, match=r"decimal (comma|point) or one between thousands"):
+        with pytest.raises(AnnotationError, match="may have a decimal mark or one between thousands; say which"):
             read_table(path)
     else:
-        assert read_table(path).frame["b"].astype("str").tolist() == read
+        table = read_table(path)
+        assert table.frame["b"].astype("str").tolist() == read
+        assert table.as_written()["b"].tolist() == cells
 
 
-def test_where_commas_are_decimal_points_stand_between_thousands_of_numbers_and_in_no_name(tmp_path: Path) -> None:
+def test_points_of_numbers_alone_are_asked_about_where_commas_are_decimal(tmp_path: Path) -> None:
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text("score;ms;version;item_id\n1,5;1.544;1.10;1.100\n2,5;900;2.100;2.101\n")
     for path, times in ((tmp_path / "a.csv", 1), (tmp_path, 2)):  # a file, and a folder of two
-        frame = ungrouped(read_table(path).frame, ",", ("ms", "version"), ("version",))
-        assert ungrouped(frame, ",", ("ms", "score"), ("ms", "score"))["ms"].tolist() == ["1544", "900"] * times
-        assert frame.drop(columns="file", errors="ignore").to_dict("list") == {
-            "score": ["1.5", "2.5"] * times,
-            "ms": ["1544", "900"] * times,
-            "version": ["1.10", "2.100"] * times,
-            "item_id": ["1.100", "2.101"] * times,
-        }
+        table = read_table(path)
+        assert table.form.decimal == ","
+        asks = ungrouped(table.frame, ("ms", "version"), "")[1]
+        assert ["--read decimal=, where it is 1544, or --read decimal=. where it is 1.544" in one for one in asks] == [
+            True
+        ]
+        for sign, time in ((",", "1544"), (".", "1.544")):
+            read, asks = ungrouped(table.frame, ("ms", "version"), sign)
+            assert not asks
+            assert read.drop(columns="file", errors="ignore").to_dict("list") == {
+                "score": ["1.5", "2.5"] * times,
+                "ms": [time, "900"] * times,
+                "version": ["1.10", "2.100"] * times,
+                "item_id": ["1.100", "2.101"] * times,
+            }
 
 
 @pytest.mark.parametrize(

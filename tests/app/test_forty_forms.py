@@ -20,6 +20,7 @@ import pytest
 
 import calipers
 from annotation.errors import AnnotationError
+from annotation.files.tables import Form
 from app.commands.tidying import options_of
 from calibration.tidying.raters import person_of
 from calipers.label_files import read_labels
@@ -604,12 +605,15 @@ def test_points_between_thousands_go_from_numbers_and_from_no_name(tmp_path: Pat
                                                    "label": score, "seconds": "1.544", "confidence": "0,5"}
             for n in range(1, 7) for who, kind, score in (("1.100", "human", "1.250"), ("1.200", "judge", "900"))]  # fmt: skip
     path = written(tmp_path / "a.csv", delimited(rows, ";"))
-    tidied, own = labels_of(path, options_of(columns=[], words=[], people=[], read=[]))[0], read_labels(path)
+    said = {"columns": [], "words": [], "people": [], "read": ["decimal=,"], "labels_are": "scores"}
+    with pytest.raises(AnnotationError, match=r"1\.544.*decimal=, where it is 1544"):
+        read_labels(path)
+    tidied, own = labels_of(path, options_of(**said))[0], read_labels(path, asked=Form(decimal=","))
     wide = [{"item": f"1.{n}00", "anna": "1.250", "gpt-4o": 900 + n, "gpt-4o seconds": "1.544", "gpt-4o cost_usd": "0,02"}
             for n in range(1, 7)]  # fmt: skip
     spread = labels_of(
         written(tmp_path / "b.csv", delimited(wide, ";")),
-        options_of(columns=[], words=[], people=["anna"], read=[], labels_are="scores"),
+        options_of(**said | {"people": ["anna"]}),
     )[0]
     for labels in (tidied, own):
         assert [labels[name].iloc[0] for name in names] == ["1.100"] * 4

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from app.reproducing.recipes import Number
 from app.reproducing.simulating import MARK
-from calibration.remarks import note_of
+from calibration.remarks import brief
 from calibration.results import Estimate
 from exports.cells import Cell, number
 from exports.tables import Column, Table
@@ -100,7 +100,7 @@ def standing(asked: Number, ours: Estimate | float | None, lacking: str, *, is_s
     if value is None or math.isnan(value):
         lack = ours.lack if isinstance(ours, Estimate) else None
         if lack:
-            return f"cannot be made: {note_of((lack,))}; it takes {asked.lacking}"
+            return f"cannot be made: {brief(lack)}; it takes {asked.lacking}"
         return f"cannot be made: {lacking}" if lacking else f"cannot be made without {asked.lacking}"
     if is_simulated:
         return "simulated, and comparable with nothing"

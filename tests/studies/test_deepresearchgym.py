@@ -146,7 +146,7 @@ def done(tmp_path_factory: pytest.TempPathFactory, fake_process: Fake) -> Iterat
         rows = "".join(f"{question},{one},{other}\n" for question, (one, other) in COMPARED.items())
         put(desk.folder / "pairs.csv", f"topic,system_a,system_b\n{rows}")
         for words in commands("deepresearchgym.md"):
-            if words[0] in ("calibrate", "systems"):
+            if words[0] in ("calibrate", "systems", "topics"):
                 continue  # their tables are made below, without the figures
             desk(*words)
             if words[0] == "open" and words[1] in ("preference", "points"):
@@ -308,3 +308,16 @@ def test_two_conditions_are_compared_by_key_points_too(done: Desk) -> None:
     gaps = [rate[q, "atlas"] - rate[q, "atlas_custom"] for q in QUESTIONS[1:]]
     assert found["rater"] == READER
     assert (found["n"], found["difference"]["value"]) == (len(gaps), pytest.approx(np.mean(gaps)))
+
+
+def test_a_questions_difficulty_is_that_of_a_score_joined_with_the_preference(done: Desk) -> None:
+    given = done.verdicts("quality").query("rater_id == 'fine' and criterion == 'clarity'")
+    score = given.assign(score=given["label"].astype(float)).groupby(["cluster_id", "system_a"])["score"].mean()
+    hard = score.groupby("cluster_id").mean()
+    clicks = {question: int(question) % 7 for question in QUESTIONS}
+    put(done.folder / "topics.csv", "topic,clicks\n" + "".join(f"{q},{n}\n" for q, n in clicks.items()))
+    (words,) = (words for words in commands("deepresearchgym.md") if words[0] == "topics")
+    table = json.loads(done(*words, "--resamples", "99", "--json"))
+    (row,) = table["rows"]
+    assert row["pearson"]["value"] == pytest.approx(hard.corr(pd.Series(clicks)))
+    assert "mean of clarity on a topic, by fine" in " ".join(table["notes"])

@@ -34,9 +34,15 @@ MARK = re.compile(r"⟦(.*?)⟧", re.DOTALL)  # what has to go
 
 def through(markdown: str, suffix: str, browser: Browser) -> str:
     """A report as whoever has it in this format would import it."""
+    return markdown if suffix == ".md" else read_document(saved(markdown, suffix, browser), suffix, "report").text
+
+
+def saved(markdown: str, suffix: str, browser: Browser, *, mathml: bool = False) -> bytes:
+    """The file that it lies in; in a PDF formulas are their characters, or set with `mathml`."""
     if suffix == ".md":
-        return markdown
-    html = pypandoc.convert_text(markdown, "html", "gfm", extra_args=[] if suffix == ".pdf" else ["--mathml"])
+        return markdown.encode()
+    set_out = ["--mathml"] * (mathml or suffix != ".pdf")
+    html = pypandoc.convert_text(markdown, "html", "gfm", extra_args=set_out)
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / f"report{suffix.replace('.pdf', '.html')}"
         if made.suffix == ".html":
@@ -48,9 +54,8 @@ def through(markdown: str, suffix: str, browser: Browser) -> str:
             page.goto(made.as_uri())
             original = page.pdf(format="A4")
             page.close()
-        else:
-            original = made.read_bytes()
-    return read_document(original, suffix, "report").text
+            return original
+        return made.read_bytes()
 
 
 def own_examples() -> list[dict[str, str]]:

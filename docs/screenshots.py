@@ -40,6 +40,7 @@ from tests.trained_study import make_trained_study  # noqa: E402
 
 WIDE, MIDDLE, SMALL, NARROW = (1920, 1080), (1440, 757), (1024, 768), (760, 900)
 TELEPHONE = (390, 844)
+WIDTHS = (("", MIDDLE), ("-small", SMALL), ("-telephone", TELEPHONE))  # of a picture's name, and its size
 EVALUATOR = (
     "agreement", "reliability", "bias", "ranking", "disagreements", "judges", "progress", "blinding", "paper",
     "planner", "disputes", "people", "crowd",
@@ -186,22 +187,26 @@ def other_tasks(camera: Camera, server: Server) -> None:
 def figures(camera: Camera, server: Server, folder: Path) -> None:
     """Reports with figures, a wide table and long code, and each of them large."""
     study = make_study(server.engine, write_pictured(folder / "pictured"), protocol=SHOWN, name="pictured")
-    sizes = {"figures": (MIDDLE, "light"), "figures-small": (SMALL, "light"), "figures-telephone": (TELEPHONE, "light"),
-             "figures-dark": (MIDDLE, "dark")}  # fmt: skip
-    for name, (size, scheme) in sizes.items():
+    for where, size, scheme in (("-dark", MIDDLE, "dark"), *((where, size, "light") for where, size in WIDTHS)):
         with camera.page(server.link(study, "Ada"), size, scheme) as page:
             ready(page)
             page.wait_for_function("[...document.querySelectorAll('.figure img')].every((one) => one.complete)")
-            camera.take(page, name)
-            if name == "figures-dark":
-                page.locator(".report pre").first.scroll_into_view_if_needed()
-                camera.take(page, "figures-code")
-            if name in ("figures", "figures-telephone"):
-                page.keyboard.press("z")
-                camera.take(page, name.replace("figures", "figure-large"))
-                page.keyboard.press("Escape")
-                page.locator(".enlarge").first.click()
-                camera.take(page, name.replace("figures", "table-large"))
+            page.locator(".report > :first-child").first.scroll_into_view_if_needed()  # it opens where it was left
+            page.wait_for_timeout(500)
+            camera.take(page, f"figures{where}")
+            if scheme == "dark":
+                continue
+            page.keyboard.press("z")
+            camera.take(page, f"figure-large{where}")
+            page.keyboard.press("Escape")
+            page.locator(".report .displayed").first.evaluate("(one) => one.scrollIntoView()")
+            page.locator(".report .scroller").first.evaluate("(one) => one.scrollTo(140, 0)")
+            camera.take(page, f"figures-table{where}")
+            page.locator(".enlarge").first.click()
+            camera.take(page, f"table-large{where}")
+            page.keyboard.press("Escape")
+            page.locator(".report pre").first.scroll_into_view_if_needed()
+            camera.take(page, f"figures-code{where}")
 
 
 def abroad(camera: Camera, server: Server, folder: Path) -> None:
@@ -209,7 +214,7 @@ def abroad(camera: Camera, server: Server, folder: Path) -> None:
     for language in ABROAD:
         place = write_abroad(folder / f"abroad-{language}", language)
         study = make_study(server.engine, place, protocol=SHOWN, name=f"abroad-{language}")
-        for where, size in (("", MIDDLE), ("-small", SMALL), ("-telephone", TELEPHONE)):
+        for where, size in WIDTHS:
             name = f"abroad-{language}{where}"
             with camera.page(server.link(study, "Ada"), size) as page:
                 ready(page)

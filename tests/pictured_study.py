@@ -36,7 +36,9 @@ The sea rises and falls twice a day [1]. What the moon does to it is seen in a r
 
 ![Figure 1: height above mean level by day [1]; spring tides follow full and new moon](chart.png)
 
-Where the coast is a funnel, the range grows towards its end.
+Where the coast is a funnel, the range grows towards its end. Height $h$ is a sum over the moon's and the sun's tide,
+
+$$h(t) = a_m \\cos\\left(\\frac{{2\\pi t}}{{12.42}}\\right) + a_s \\cos\\left(\\frac{{2\\pi t}}{{12}}\\right).$$
 
 {table}
 

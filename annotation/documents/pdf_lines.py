@@ -48,7 +48,7 @@ def read_pages(pages: Iterable[dict[str, Any]]) -> Read:
         read.append(_page(page, number))
         widths.append(float(page["width"]))
         heights.append(float(page["height"]))
-        found.formulas += any(_is_of_formula(one[0], one[6]) for one in page["words"])
+        found.formulas += page["stacked"] or any(_is_of_formula(one[0], one[6]) for one in page["words"])
         found.drawn += bool(page["drawn"])
         found.turned += bool(page["turned"])
     running = _running([lines for lines, _, _ in read], heights)

@@ -15,7 +15,7 @@ from annotation.documents.document_tree import Element
 from annotation.errors import ImportingError
 from plain.wording import worded
 
-MEMORY_MB = 400  # of data
+MEMORY_MB = 250  # of data
 PATIENCE_S = 300
 MOST_PAGES = 1_000
 WIDEST = 14_400  # points: what a page may measure (ISO 32000-1, annex C)
@@ -110,9 +110,22 @@ def _page(page: Any) -> dict[str, Any]:
         "figures": [*_figures(page)],
         # browsers draw the bullets of lists
         "dots": [[*(float(one[name]) for name in SIDES)] for one in [*page.curves, *page.rects] if _is_dot(one)],
+        "stacked": not is_drawn and _is_stacked(words, [*page.lines, *page.rects]),
         "drawn": is_drawn or sum(not _is_dot(one) for one in page.curves) > 30,
         "turned": any(_is_turned(one) and one["text"].strip() for one in page.chars),
     }
+
+
+def _is_stacked(words: Any, rules: Any) -> bool:
+    """Whether a rule as wide as a number has one just above and one just below it: TeX sets a fraction so."""
+    numbers = [one for one in words if one["text"].isdigit()]
+    for rule in (one for one in rules if one["bottom"] - one["top"] < 1.5 and numbers):
+        middle, wide = (rule["x0"] + rule["x1"]) / 2, rule["x1"] - rule["x0"] + 1
+        on = [one for one in numbers if abs(one["x0"] + one["x1"] - 2 * middle) < 2 and one["x1"] - one["x0"] <= wide]
+        above, below = ([abs(one[side] - rule["top"]) < 4 for one in on] for side in ("bottom", "top"))
+        if any(above) and any(below) and wide < 2 + max(one["x1"] - one["x0"] for one in on):
+            return True
+    return False
 
 
 def _figures(page: Any) -> Iterator[list[Any]]:

@@ -25,7 +25,7 @@ from plain.wording import worded
 FORMATS = {".docx": "docx+citations", ".odt": "odt", ".epub": "epub", ".html": "html", ".htm": "html"}
 # a reader's `commonmark`, and no HTML where Markdown has words of its own
 MARKDOWN = "commonmark+pipe_tables+strikeout+footnotes"
-MEMORY_MB = 320  # of pandoc's heap; the process takes up to a third more
+MEMORY_MB = 160  # of pandoc's heap; with the process and what calls it under 500
 PATIENCE_S = 60
 NEEDED = "reading .docx, .odt, .epub, .html and .pdf needs another part of calipers; pip install 'calipers[documents]'"
 SUFFIXES = (*FORMATS, ".pdf")
@@ -64,6 +64,7 @@ RESAID = {
         rb"\1\2",
     )],
 }  # fmt: skip
+DATA = re.compile(r"(?<=src=[\"'])data:image/[\w.+-]+;base64,[\w+/=]{1000,}")  # a picture in a page, which fills a heap
 FORMULA, EMBEDDED = "formula or chart", re.compile(r"[^/]+/content\.xml")  # of an OpenDocument
 # What a format's reader passes over in silence, as it is written in the part that holds the text
 PASSED_OVER = {
@@ -89,10 +90,11 @@ def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf
     """A document of one of `SUFFIXES` as Markdown; nothing is fetched, whatever it names. Raises ImportingError."""
     lost: tuple[str, ...] = ()
     passed_over = Counter[str]()
+    apart = {LINKED: ELSEWHERE}
     if suffix in PACKED:
         original, passed_over = _looked_into(original, suffix, shown)
     elif suffix in (".html", ".htm"):
-        original = decode(original, shown, encoding).encode()
+        original, apart = _pictures_apart(decode(original, shown, encoding))
     converters = [pandoc_version()]
     try:
         if suffix == ".pdf":
@@ -103,7 +105,9 @@ def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf
         if suffix == ".odt":
             passed_over[FORMULA] -= document_tree.set_in_line(tree["blocks"])
         plain = document_tree.PlainTree(word=suffix in WORD)
-        text = write_markdown(plain.of(tree), shown)
+        made = json.dumps(plain.of(tree)).encode()
+        del tree  # as objects it takes more than pandoc, which comes beside it
+        text = write_markdown(made, shown)
     except (RecursionError, document_tree.TooLarge):
         raise ImportingError(
             "{shown}: lists or tables within each other or joined cells without end; save it anew, or as Markdown",
@@ -112,7 +116,7 @@ def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf
     figures = (f"{counted(plain.figures, 'figure')} {WITHOUT_WORDS}",) if plain.figures else ()
     by = f"{suffix[1:]} by {', '.join(converters)}"
     unread = (f"{counted(count, words)} that could not be read" for words, count in passed_over.items() if count > 0)
-    images = tuple(ELSEWHERE if one == LINKED else one for one in plain.images)
+    images = tuple(apart.get(one, one) for one in plain.images)
     return Document(text.replace("\0", ""), (*figures, *unread, *lost), by, images)
 
 
@@ -122,6 +126,13 @@ def pdf_reader() -> str:
         return f"pdfplumber {metadata.version('pdfplumber')}"
     except metadata.PackageNotFoundError:
         raise ImportingError(NEEDED) from None
+
+
+def _pictures_apart(page: str) -> tuple[bytes, dict[str, str]]:
+    """A page whose pictures have short addresses, and what these stand for."""
+    apart = {f"data:{number}": held for number, held in enumerate(DATA.findall(page))}
+    names = iter(apart)
+    return DATA.sub(lambda _: next(names), page).encode(), apart
 
 
 def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[bytes, Counter[str]]:
@@ -183,10 +194,10 @@ def read_tree(original: bytes, suffix: str, shown: str) -> Element:
     return tree
 
 
-def write_markdown(tree: Element, shown: str) -> str:
-    """A tree as Markdown. Raises ImportingError."""
+def write_markdown(tree: bytes, shown: str) -> str:
+    """A tree, as JSON, as Markdown. Raises ImportingError."""
     options = ["-f", "json", "-t", MARKDOWN, "--wrap=none", "--columns=1000"]
-    return _pandoc(json.dumps(tree).encode(), options, shown).decode()
+    return _pandoc(tree, options, shown).decode()
 
 
 @cache

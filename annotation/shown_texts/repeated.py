@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 
-from sqlalchemy import Select, orm
+from sqlalchemy import Select, orm, select
 
 from annotation.designs.pairing import EVIDENCE
 from annotation.figures import kept
@@ -16,7 +16,7 @@ from annotation.shown_texts.overrides import is_labelled
 from annotation.shown_texts.prepare import Prepared, flagged_figures
 from annotation.studies import protocol_of
 from annotation.texts.figures import figure_names
-from db.tables import Report, Study, System, Topic
+from db.tables import Figure, Report, Study, System, Topic
 from plain.wording import Sentence
 
 
@@ -52,6 +52,29 @@ def repeated_figures(session: orm.Session, principal: Principal) -> list[Repeate
             addresses = tuple(kept.data_address(pictures[name].data) for name in alike)
             made.append(RepeatedFigure(alike, addresses, system, len(flagged), waiting))
     return sorted(made, key=lambda figure: (not figure.open, figure.system, figure.names))
+
+
+ENOUGH = 3  # figures of one system from which on a size of its own is a habit
+
+
+def of_one_size(session: orm.Session, principal: Principal) -> dict[str, tuple[int, int, int]]:
+    """System -> how many figures it shows, and the width and height in pixels of all of them.
+
+    Those systems alone that show three or more, all of one size, in a study that shows figures of other sizes too.
+    """
+    study = study_for(session, principal, "evaluator")
+    asked = select(Figure.name, Figure.width, Figure.height).where(Figure.study_id == study.id)
+    sizes = {name: (width, height) for name, width, height in session.execute(asked)}
+    shown: dict[str, set[str]] = {}
+    for system, text in session.execute(_of_systems(study).with_only_columns(System.key, Report.shown_text)):
+        shown.setdefault(system, set()).update(figure_names(text) & sizes.keys())
+    own = {system: {sizes[name] for name in names} for system, names in shown.items()}
+    every = set().union(*own.values())
+    return {
+        system: (len(shown[system]), *size)
+        for system, (size, *others) in sorted((system, [*found]) for system, found in own.items() if found)
+        if not others and len(shown[system]) >= ENOUGH and len(every) > 1
+    }
 
 
 def looks(session: orm.Session, principal: Principal, ready: Iterable[Prepared]) -> dict[str, Look]:

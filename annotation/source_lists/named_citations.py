@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from annotation.source_lists.reference_entries import key_of
 from annotation.texts.spans import GONE, Span
@@ -141,8 +142,8 @@ def find_named_marks(text: str, entries: Sequence[str]) -> Iterator[Span]:
     """Names of `entries` in a bracket of their own before a mark that went: `[Harbour Office - Tolls] [4]`.
 
     Or where a clause or a line ends or the next sentence begins, if an entry has the whole name between two of its
-    signs: `[Nature News]` for `3. On tides - Nature News, https://…`. One word alone is a name where it is in capitals
-    and not the only one.
+    signs: `[Nature News]` for `3. On tides - Nature News, https://…`, also several in one bracket (`[Nature; BBC]`).
+    One word alone is a name beside another bracket of names, or where it is in capitals and not the only one.
     """
     named: dict[str, list[str]] = {}
     for match in _NAME.finditer(text) if entries else ():
@@ -160,12 +161,17 @@ def find_named_marks(text: str, entries: Sequence[str]) -> Iterator[Span]:
     alone = [
         match
         for match in found
-        if match[1] in known
+        if known.issuperset(_SPLIT.split(match[1]))
         and _ends_here(text, match)
         and not _NEEDS_A_NOUN.search(text, max(0, match.start() - 12), match.start())
     ]
+    pairs = [
+        (one.start(), other.start()) for one, other in pairwise(alone) if not text[one.end() : other.start()].strip(" ")
+    ]
+    beside = {start for pair in pairs for start in pair}
     for match in alone:
-        if " " in match[1] or (match[1].isupper() and len({one[1] for one in alone}) > 1):
+        is_capital = match[1].isupper() and len({one[1] for one in alone}) > 1
+        if is_capital or " " in match[1] or ";" in match[1] or match.start() in beside:
             yield Span(match.start(), match.end(), "named")
 
 

@@ -40,13 +40,16 @@ class Dialogs {
     return node;
   }
 
-  /** A figure or table over the whole page; a click on a figure shows it in its own size, and back. */
+  /** A figure with its caption, or a table, over the whole page; a click shows a figure in its own size, and back. */
   enlarge(title, part, { language, dir }, formulas) {
     const large = part.cloneNode(true);
-    typeset(large, formulas);
+    const caption = part.closest(".captioned")?.cloneNode(true);
+    for (const figure of caption?.querySelectorAll(".figure") ?? []) figure.remove();
+    const shown = caption?.textContent.trim() ? [large, caption] : [large];
+    for (const each of shown) typeset(each, formulas);
     large.classList.toggle("own-size", innerWidth < 600); // a telephone's page is no larger than the pane was
     large.addEventListener("click", () => large.classList.toggle("own-size"));
-    this.show(title, make("div", { class: "report large", lang: language, dir, tabindex: 0 }, large)).classList.add("wide");
+    this.show(title, make("div", { class: "report large", lang: language, dir, tabindex: 0 }, ...shown)).classList.add("wide");
   }
 
   help() {

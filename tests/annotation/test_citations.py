@@ -168,10 +168,10 @@ EVERY_STYLE = [
     "Ships left source_id:57. Fog[1,2](@ref) came[[source_group_web_1]]. Post+1\n\n| Toll | 8 [A](https://a.example) [B](https://b.example) |\n\n"
     "Tides (![][image1]).\n\n[image1]: <data:image/png;base64,AA==>\n\nSources\n\n[\n\n![](https://a.example/i)\n\na.example\n\nLog\n\n"
     "Opens in a new window](https://a.example)[**b.example** Ice新しいウィンドウで開く](https://b.example)\n",
-    "Ships left.\\[116\\] Fog\\[63\\]\\[118\\]. Snow\\[2\\]. Ice came [Harbour Office]. ![Tides](media/chart)\n\n## References\n\n"
+    "Ships left.\\[116\\] Fog\\[63\\]\\[118\\]. Snow\\[2\\]. Ice came [Harbour Office; Tolls][Tolls]. ![Tides](media/chart)\n\n## References\n\n"
     "1. Tolls - Harbour Office, https://a.example\n2. https://b.example\n",
 ]
-GUARD = ("13", "855d22d7bcbfb1c2fe852879f45daeae5eac346c995a2e6f653c6d9c7cb86d8b")
+GUARD = ("14", "855d22d7bcbfb1c2fe852879f45daeae5eac346c995a2e6f653c6d9c7cb86d8b")
 
 
 def test_a_change_of_behaviour_moves_the_version() -> None:

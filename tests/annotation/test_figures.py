@@ -44,7 +44,7 @@ from annotation.planning.slots import apply_plan, make_plan
 from annotation.protocol import parse_protocol
 from annotation.shown_texts.auditing import open_flags
 from annotation.shown_texts.overrides import edit_text, resolve_all
-from annotation.shown_texts.repeated import repeated_figures
+from annotation.shown_texts.repeated import of_one_size, repeated_figures
 from annotation.studies import init_study
 from annotation.texts.figures import MARKS, figure_names
 from annotation.work.claiming import take
@@ -351,6 +351,21 @@ def test_what_an_older_study_asks_for_shows_no_picture_and_what_asks_for_none_ha
         session.rollback()
     with reading(engine) as session:
         assert session.scalars(select(Study)).all() == []
+
+
+def test_a_system_whose_figures_are_all_of_one_size_is_told(engine: Engine, tmp_path: Path) -> None:
+    for system, sizes in {
+        "alpha": [(800, 400), (600, 300), (500, 250)],
+        "beta": [(800, 400), (400, 800), (500, 250)],
+    }.items():
+        for topic, size in zip(("tides", "bread", "noise"), sizes, strict=True):
+            folder = tmp_path / system
+            folder.mkdir(exist_ok=True)
+            (folder / f"{topic}.png").write_bytes(picture(size, colour=["navy", "red", "green"][sizes.index(size)]))
+            (folder / f"{topic}.md").write_text(f"# {topic}\n\nThey rise.\n\n![Height]({topic}.png)\n", "utf-8")
+    with transaction(engine) as session:
+        study, _ = import_pictured(session, tmp_path)
+        assert of_one_size(session, local_admin(study)) == {"alpha": (3, 1600, 800)}
 
 
 def test_a_picture_in_several_reports_of_one_system_waits_for_a_decision_and_masked_leaves_its_caption(

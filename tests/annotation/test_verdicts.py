@@ -79,11 +79,11 @@ def four_hundred(engine: Engine, tmp_path: Path) -> tuple[Engine, int, dict[tupl
     """34 topics x 3 pairs x 2 criteria x 2 annotators = 408 labels with independent random orders."""
     topics = tuple(f"t{number:02d}" for number in range(34))
     root = write_reports(tmp_path, topics)
-    study_id = _study_on(engine, root)
+    study_id = study_on(engine, root)
     return engine, study_id, submit_known(engine, study_id, "random", seed=3)
 
 
-def _study_on(engine: Engine, root: Path) -> int:
+def study_on(engine: Engine, root: Path) -> int:
     from annotation.planning.slots import apply_plan, make_plan
     from annotation.studies import init_study
 
@@ -123,7 +123,7 @@ def test_a_topic_in_two_languages_is_one_cluster_and_keeps_its_languages(engine:
     root = write_reports(tmp_path, ("bread", "bread.de", "noise", "tides.en", "tides.zh"))
     said = "topic,language{}\nbread,en{}\nbread.de,de{}\nnoise,en{}\ntides.en,en{}\ntides.zh,zh{}\n"
     (root / "topics.csv").write_text(said.format(*[""] * 6))
-    study_id = _study_on(engine, root)
+    study_id = study_on(engine, root)
     (root / "topics.csv").write_text(said.format(",cluster_id", ",", ",bread", ",", ",7", ",7"))
     with transaction(engine) as session:
         study = session.get_one(Study, study_id)

@@ -93,6 +93,13 @@ def _figures(principal: Principal) -> None:
     """Every picture that several reports of one system show, side by side, with what may be done about it."""
     with reading(database()) as session:
         found = repeated.repeated_figures(session, principal)
+        of_one_size = repeated.of_one_size(session, principal)
+    for system, (figures, width, height) in of_one_size.items():
+        st.caption(worded(
+            "All {figures} figures of {system} are {width:,} × {height:,} pixels, others' are not: who reads several "
+            "reports may know it by that. With images = \"caption\" in the protocol none is shown.",
+            figures=figures, system=system, width=width, height=height,
+        ))  # fmt: skip
     if not found:
         return
     report_page.section(

@@ -276,6 +276,8 @@ def test_a_picture_linked_outside_and_the_words_of_an_open_documents_picture_are
     ]:
         odt = changed(".odt", "content.xml", "Tides rise", "Tides " + frame.format(f"<svg:{said}>"))
         assert f"Tides ![{words}](figure1.png)" in read_document(odt, ".odt", "x").text
+    inside = "data:image/png;base64," + "A" * (9 << 20)  # pandoc alone would need over 500 MB
+    assert read_document(f'<p>a</p><img alt="b" src="{inside}">'.encode(), ".html", "x").images == (inside,)
 
 
 def two_systems(root: Path, lost: bytes = b"") -> Parsed:

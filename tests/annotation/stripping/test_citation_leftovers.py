@@ -227,7 +227,7 @@ def test_a_few_escaped_numbers_prove_nothing() -> None:
 
 SOURCES = (
     "\n\n## References\n\n1. The quay - Harbour Office, https://a.example\n2. [Tide Times] On fog. https://b.example\n"
-    "3. BBC: Ice. https://c.example\n4. Ito, K. *London Stock*. https://d.example\n5. NASA: Fog. https://e.example\n"
+    "3. BBC: Ice. https://c.example\n4. Ito, K. *London Stock*. https://d.example\n5. NASA: Fog. https://e.example\n6. Quays, https://f.example\n"
 )
 
 
@@ -240,6 +240,9 @@ SOURCES = (
         ("It rose [BBC]. It fell [Tide Times].", "It rose. It fell."),
         ("It rose [BBC].", "It rose [BBC]."),  # alone it may be an editor's word
         ("They met at the [London Stock].", "They met at the [London Stock]."),
+        ("It rose [Tide Times][Quays]. It fell[Quays][BBC].", "It rose. It fell."),
+        ("It rose [Tide Times; Quays]. It fell [BBC].", "It rose. It fell."),
+        ("It rose [Quays]. It fell [Quays; or not].", "It rose [Quays]. It fell [Quays; or not]."),
         ("So [Tide Times] wrote to [Harbour Office].", "So [Tide Times] wrote to [Harbour Office]."),
         ("It rose. [Harbour Office] officials said no.", "It rose. [Harbour Office] officials said no."),
         ("It rose. [Harbour Office], too, said no.", "It rose. [Harbour Office], too, said no."),

@@ -241,7 +241,11 @@ SENTENCES: Mapping[str, Clause] = {
     ),
     "words_of_one_kind": (
         "only people answer {people} and only judges {judges} to {criterion}: each counts as a disagreement; where "
-        "one stands for no answer, or for the other, say so (--map-label WORD=missing)"
+        "one stands for no answer, or for the other, say so (--map-label WORD=missing)",
+        "only people answer {people} to {criterion}, which counts as an answer; where it stands for none, say so "
+        "(--map-label WORD=missing)",
+        "only judges answer {judges} to {criterion}, which counts as an answer; where it stands for none, say so "
+        "(--map-label WORD=missing)",
     ),
 }
 # What is put between several, and each of them: of facts that hold facts of their own.

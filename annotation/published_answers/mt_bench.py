@@ -5,6 +5,7 @@ Read are `model_judgment/MODEL_pair.jsonl` (two games a pair, the second with th
 JSON or JSON Lines), where model_a is the one that people saw first.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ DISAGREEING = "tie (inconsistent)"  # the two games named different winners
 UNSCORED = "-1"
 PAIR = flat(topic="question_id", criterion="part", judge="who", answer="given", first="shown")
 SINGLE = flat(topic="question_id", system="model", criterion="part", judge="who", answer="score", reason="judgment")
+LISTED = re.compile(r"\[\s*[\"'](.+?)[\"']")  # a list as a CSV made of the data set has it: ['gpt-4' 'pair-v2']
 MACHINES = ("gpt", "claude", "llama", "palm", "vicuna")
 
 
@@ -34,6 +36,8 @@ def _entries(found: Found, where: str, record: dict[str, Any]) -> Iterator[Entry
     if "question_id" not in record or not isinstance(record.get("judge"), str | list):
         raise ImportingError(f"{where}: no question_id and judge; give judgments of MT-Bench")
     judge = record["judge"]
+    if isinstance(judge, str) and (listed := LISTED.match(judge)):
+        judge = [listed[1]]
     who = as_text(judge[0] if isinstance(judge, list) else judge) or ""  # beside it stands the prompt's name
     held = {**record, "who": who, "part": f"turn{as_text(record.get('turn')) or '1'}"}
     kind = "judge" if isinstance(judge, list) or who.lower().startswith(MACHINES) else "human"

@@ -144,6 +144,10 @@ def _add_flat(found: entries.Found, where: str, row: Mapping[str, Any], reading:
         if not {"annotator", "annotation_id", "annotation"} & set(row):
             raise ImportingError(f"{where}: neither 'data' nor 'annotator'; give an export of Label Studio")
         answers, texts = flat_answers(values, (*FIELDS_OF_ROWS, *_places(reading)), reading)
+        before = {*list(row)[: list(row).index("id")]} if "id" in row else set()  # the task's data, then its number
+        if data := [name for name in answers if name in before]:
+            found.leave(f"rows whose {', '.join(data)}, before the id, are the task's data and no answers")
+            answers = {name: answer for name, answer in answers.items() if name not in before}
         rater = _account(row.get("annotator"), reading)
     add_failed(found, where, record, mark, PLACES, only=rater)
     add_answers(found, Answers(where, "human", rater, record, answers, texts, mark, name=name), reading, PLACES)

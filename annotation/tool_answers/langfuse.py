@@ -4,13 +4,15 @@ Fields of Langfuse 3 (langfuse.com, scores data model). Scores of an annotation 
 ANNOTATION; a list of the queue's items holds no answers.
 """
 
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
 from annotation.tool_answers import entries
-from annotation.tool_answers.entries import one_of, records, value_of
+from annotation.tool_answers.entries import one_of, records, text_at, value_of
 
 KINDS = {"ANNOTATION": "human", "EVAL": "judge", "API": ""}
 PLACES = entries.metadata_places("metadata", "trace.metadata")
@@ -28,6 +30,29 @@ def read_langfuse(path: Path, reading: entries.Reading) -> entries.Found:
             entry = _entry(row.where, row.values, reading)
             found.entries += [entry] if entry else []
             found.leave("scores of sessions or dataset runs, which are of no trace", int(entry is None))
+    return _evaluators_apart(found)
+
+
+def _evaluators_apart(found: entries.Found) -> entries.Found:
+    """Several evaluators whose scores have one name are told apart by what their metadata says alone: `model`.
+
+    It has no more values than one trace has scores of the name, and none twice there: the number of a job has more.
+    """
+    held = [one for one in found.entries if one.kind == "judge" and one.told("judge") == "langfuse-eval"]
+    scores = [(one.name, one.told("criterion")) for one in held]
+    most = max(Counter(scores).values(), default=1)
+    metadata = [kept for one in held if most > 1 and isinstance(kept := one.record["metadata"], dict)]
+    for key in dict.fromkeys(key for kept in metadata for key in kept):
+        place = f"metadata.{key}"
+        said = [text_at(one.record, place) or "" for one in held]
+        if all(said) and len({*said}) == most and len({*zip(scores, said, strict=True)}) == len(held):
+            named = ", ".join(sorted({*said}))
+            found.leave(
+                f"scores of several evaluators by one name, whose {place} says who they are ({named})", len(held)
+            )
+            apart = {id(one): replace(one, usual={**one.usual, "judge": [place]}) for one in held}
+            found.entries[:] = [apart.get(id(one), one) for one in found.entries]
+            break
     return found
 
 

@@ -26,6 +26,7 @@ SHARED = 30  # labels that an annotator and a judge share at least before they a
 COPIED, APART = 0.97, 0.1  # agreement with a judge from which on, and how far above that with people
 CHANCE = 10.0  # bits: in 1 of 1,000 studies two topics would look so alike by chance
 RARE = 0.01
+NO_SCORES = (-999, -99, -9, -1, 0, 9, 99, 999)  # where a scale does not reach them, they often stand for none
 FEWEST_SCORES, MUCH = 20, 0.01  # of a criterion, to say which lies apart; share of their variance that matters
 
 
@@ -217,23 +218,29 @@ def _families(study: Study, settings: CalibrationSettings) -> Iterator[ReportWar
 
 
 def _words_of_one_kind(study: Study) -> Iterator[ReportWarning]:
-    """Answers in words that judges often give and people never, beside one of which the reverse is true.
+    """Answers that one kind of raters often gives and the other never, which gives two others at least.
 
-    `No response` of people beside `Ignore` of judges stand for no answer, or for the same one. Often: the other kind
-    would never have given it with a chance below 1 in 100, if it gave it as often.
+    `No response` of people beside `Ignore` of judges stand for no answer, or for the same one. Of scores those that
+    stand for none, such as -1 beside 1 to 5. Often: the other kind would never have given it with a chance below 1 in
+    100, if it gave it as often.
     """
     ok = study.frame[study.frame["status"] == "ok"]
-    worded = study.of_kind(ok, "probe")
-    counts = ok[worded].groupby(["criterion", "label", "rater_kind"], observed=True).size().unstack(fill_value=0)
+    asked = ok[~study.of_kind(ok, "pairwise")]
+    counts = asked.groupby(["criterion", "label", "rater_kind"], observed=True).size().unstack(fill_value=0)
     if not {"human", "judge"} <= {*counts.columns}:
         return
     for criterion, rows in counts.groupby(level="criterion", observed=True):
-        given = rows.droplevel("criterion")[["human", "judge"]]
-        only = {kind: _never_of(given[kind], given[other]) for kind, other in (("human", "judge"), ("judge", "human"))}
-        if all(only.values()):
-            told = {kind: [f"{word!r} ({count:,})" for word, count in only[kind].items()] for kind in only}
-            facts = {"people": told["human"], "judges": told["judge"]}
-            yield ReportWarning("words_of_one_kind", facts, criterion=str(criterion))
+        given, told = rows.droplevel("criterion")[["human", "judge"]], dict[str, list[str] | None]()
+        for kind, other, who in (("human", "judge", "people"), ("judge", "human", "judges")):
+            known = given.index[given[other] > 0].astype(str)
+            only = _never_of(given[kind], given[other]) if len(known) > 1 else {}
+            if study.kinds[str(criterion)] == "rating":
+                ends = min(map(float, known), default=0.0), max(map(float, known), default=0.0)
+                only = {word: count for word, count in only.items()
+                        if float(word) in NO_SCORES and not ends[0] <= float(word) <= ends[1]}  # fmt: skip
+            told[who] = [f"{word!r} ({count:,})" for word, count in only.items()] or None
+        if any(told.values()):
+            yield ReportWarning("words_of_one_kind", told, criterion=str(criterion))
 
 
 def _never_of(own: "pd.Series[int]", other: "pd.Series[int]") -> dict[str, int]:

@@ -78,18 +78,26 @@ def test_changed_after_labels() -> None:
 @pytest.mark.parametrize(
     ("person", "judge", "noticed"),
     [
-        ("No response", "Ignore", True),  # each stands for no answer, and neither for the other's
-        ("No response", "good", False),  # the judge always answers
-        ("Ignore", "Ignore", False),
+        (  # each stands for no answer, and neither for the other's
+            "No response",
+            "Ignore",
+            "only people answer 'No response' (10) and only judges 'Ignore' (10) to c: each counts as a disagreement",
+        ),
+        ("No response", "good", "only people answer 'No response' (10) to c, which counts as an answer"),
+        ("good", "Ignore", "only judges answer 'Ignore' (10) to c"),
+        ("Ignore", "Ignore", ""),
     ],
 )
-def test_words_of_one_kind(person: str, judge: str, noticed: bool) -> None:
+def test_words_of_one_kind(person: str, judge: str, noticed: str) -> None:
     words = ["good", "poor", "good", "poor"] * 10
     frame = table({"ann": [*words, *[person] * 10], "judge": [*words, *[judge] * 10]}, system_b="", presentation="")
     texts = told(frame, "words_of_one_kind")
-    assert bool(texts) == noticed
-    start = "only people answer 'No response' (10) and only judges 'Ignore' (10) to c: each counts as a disagreement"
-    assert not noticed or texts[0].startswith(start)
+    assert [text for text in texts if text.startswith(noticed or " ")] == texts
+    assert bool(texts) == bool(noticed)
+    scores = {"good": "4", "poor": "1", "No response": "99", "Ignore": "-1"}
+    rated = frame.assign(label=frame["label"].map(scores).fillna(frame["label"]))
+    assert bool(told(rated, "words_of_one_kind")) == bool(noticed), "99 and -1 beside 1 and 4 are such words too"
+    assert not told(rated.assign(label=rated["label"].replace({"99": "5", "-1": "5"})), "words_of_one_kind")
     fewer = table(
         {"ann": ["good", "poor", "No response"], "judge": ["good", "poor", "Ignore"]}, system_b="", presentation=""
     )

@@ -240,6 +240,26 @@ def test_raters_whose_kind_a_file_does_not_say_are_asked_for(tmp_path: Path) -> 
     assert answers(said.labels)["langfuse-api", "judge", "1"] == 3
 
 
+def test_evaluators_of_one_name_are_told_apart_by_the_one_word_of_their_metadata_that_can(tmp_path: Path) -> None:
+    rows = [
+        row | {"id": f"{row['id']}-{model}", "metadata": {"job": f"{row['id']}-{model}", "model": model, "prompt": "v1"}}
+        for row in langfuse() if row["source"] == "EVAL" for model in ("gpt-4o", "mini")
+    ]  # fmt: skip
+    for kept, judges in ((rows, {"gpt-4o", "mini"}), (rows[::2], {"langfuse-eval"})):
+        (tmp_path / "scores.jsonl").write_bytes(lines([*(row for row in langfuse() if row["source"] != "EVAL"), *kept]))
+        labels = read(tmp_path / "scores.jsonl").labels
+        assert {*labels.loc[labels["rater_kind"] == "judge", "rater_id"]} == judges
+
+
+@pytest.mark.parametrize("judge", ["['gpt-4' 'pair-v2']", "['gpt-4', 'pair-v2']", '["gpt-4", "pair-v2"]'])
+def test_a_judge_of_mt_bench_is_one_where_a_table_holds_its_list_as_text(tmp_path: Path, judge: str) -> None:
+    votes = [{"question_id": n, "model_a": "x", "model_b": "y", "winner": "model_a", "judge": who, "turn": 1}
+             for n in range(3) for who in ("author_2", judge)]  # fmt: skip
+    pd.DataFrame(votes).to_csv(tmp_path / "votes.csv", index=False)
+    labels = read(tmp_path / "votes.csv").labels
+    assert {*zip(labels["rater_id"], labels["rater_kind"], strict=True)} == {("author_2", "human"), ("gpt-4", "judge")}
+
+
 def test_what_joins_nothing_is_counted(tmp_path: Path) -> None:
     _, path = written("PandaLM", tmp_path)
     (path / "pandalm-7b-testset-v1.json").write_text(json.dumps([{"idx": 99, "pandalm_result": 1}]))

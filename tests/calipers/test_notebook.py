@@ -16,6 +16,7 @@ from app.command_line import run
 from calibration.calibrate import calibrate
 from calibration.errors import CalibrationError
 from calibration.settings import CalibrationSettings
+from exports.as_json import report_json
 from exports.errors import ExportError
 from exports.forms import as_csv
 from exports.pack import TABLES
@@ -34,6 +35,19 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def labels(file: Path) -> calipers.Labels:
     return calipers.read(file, **RESAMPLES)
+
+
+def test_the_order_of_a_files_rows_changes_no_figure(tmp_path: Path) -> None:
+    """Scores with repeats and no topics, under heads of a stranger's: the report is the same to the byte."""
+    runs = [made_ratings(reports=24, seed=seed).assign(run=seed) for seed in (1, 2)]
+    table = pd.concat([runs[0], runs[1][runs[1]["rater_kind"] == "judge"]]).drop(columns=["cluster_id", "system_a"])
+    heads = {"item_id": "doc", "rater_id": "rater", "rater_kind": "role", "label": "score"}
+    said = []
+    for seed in (1, 2, 3):
+        table.rename(columns=heads).sample(frac=1, random_state=seed).to_csv(tmp_path / "a.csv", index=False)
+        labels = calipers.read(tmp_path / "a.csv").frame
+        said.append(report_json(calibrate(labels, CalibrationSettings(resamples=50))))
+    assert said[0] == said[1] == said[2]
 
 
 @pytest.mark.slow  # every figure, twice

@@ -99,6 +99,10 @@ def test_rows_of_json_min_and_csv_are_one_annotation_each(tmp_path: Path) -> Non
         ("human", person("ada@example.org", "k"), "tides", "clear", "tie", "ok", "short, and clear"),
         ("human", person("ada@example.org", "k"), "tides", "deep", "4", "ok", ""),
     ]
+    own = {"pair": "p1", "reply": "Short.", **row}  # as Label Studio writes them: the task's data, its number, the rest
+    with_data = read("label_studio", put(tmp_path / "data.json", json.dumps([own])))
+    assert [told(row) for row in with_data.rows] == rows[:2]
+    assert with_data.notes == ("rows whose pair, reply, before the id, are the task's data and no answers 1",)
     cells = [value if isinstance(value, str) else json.dumps(value) for value in row.values()]
     content = io.StringIO()
     csv.writer(content).writerows([list(row), cells])

@@ -123,7 +123,9 @@ def test_a_word_as_likely_as_the_limit_is_no_word_of_one_kind(monkeypatch: pytes
 def test_people_and_judges_alone_are_enough_for_words_of_one_kind() -> None:
     said = [("human", "none"), ("human", "yes"), ("judge", "ignore"), ("judge", "yes")] * 7
     frame = pd.DataFrame(said, columns=["rater_kind", "label"]).assign(criterion="c", status="ok")
-    study: Any = Made(frame=frame, of_kind=lambda table, kind: np.ones(len(table), bool))
+    study: Any = Made(
+        frame=frame, of_kind=lambda table, kind: np.full(len(table), kind == "probe"), kinds={"c": "probe"}
+    )
     assert codes(sample_cautions._words_of_one_kind(study)) == ["words_of_one_kind"]
 
 

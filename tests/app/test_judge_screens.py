@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,10 @@ def test_what_an_imported_judge_cost_is_shown_as_imported_unless_an_answer_does_
     assert '4.0<small class="c-under">imported' in html
     assert '3.0<small class="c-under">imported' in html
     assert html.count('class="c-under">imported') == 5  # and under each name
+    one = runs.standings[0]
+    more = replace(one, money=replace(one.money, beside={"align": None, "padding": 0.0258}))
+    html = standing_table(replace(runs, standings=(more,)), {}, {})
+    assert "+ – for align<br>+ 0.0258 for padding" in html, "a line each, or the column takes the table's width"
 
 
 def test_a_page_that_refreshes_itself_stops_for_whoever_signed_out(

@@ -169,10 +169,11 @@ def _standing(standing: JudgeStanding, batched: int, orders: Orders, imported: I
     money_notes += (
         [worded("+ {unknown_costs} unknown", unknown_costs=money.unknown_costs)] if money.unknown_costs else []
     )
-    money_notes += [
+    beside = [
         worded("+ {usd} for {kind}", usd=DASH if cost is None else f"{cost:,.4f}", kind=kind)
         for kind, cost in money.beside.items()
     ]
+    money_lines = "<br>".join(filter(None, [worded(", ").join(money_notes), *beside]))
     now = [worded("{in_flight:,} in flight or next", in_flight=standing.in_flight)] if standing.in_flight else []
     now += [worded("{batched:,} in a batch", batched=batched)] if batched else []
     now += [worded("{failed:,} failed", failed=standing.failed)] if standing.failed else []
@@ -185,8 +186,7 @@ def _standing(standing: JudgeStanding, batched: int, orders: Orders, imported: I
         f"{_of(standing.done, standing.planned) if standing.planned else DASH}{_under(worded(', ').join(now))}",
         f"{_percent(standing.coverage)}{_under(_of(usable, asked))}",
         *(f"{standing.labels.get(status, 0):,}" for status in LOST),
-        imported_usd(imported)
-        or f"{DASH if money.cost is None else f'{money.cost:,.4f}'}{_under(worded(', ').join(money_notes))}",
+        imported_usd(imported) or f"{DASH if money.cost is None else f'{money.cost:,.4f}'}{_under(money_lines)}",
         _percent(money.waste_share),
         _seconds(standing, imported),
         _estimate(orders.first_rate),

@@ -1,4 +1,4 @@
-"""Every run of the browser app: cookie to principal, then the pages of that role. Nothing is kept in session state."""
+"""Every run of the browser app: cookie to principal, then the pages of that role, in the study it was drawn for."""
 
 from functools import partial
 
@@ -8,12 +8,12 @@ from streamlit.navigation.page import Page
 from annotation.people import principals, sign_ins
 from app.screens import leaving as signed_out
 from app.screens import waiting
-from app.screens.annotators import consent, label, my_work
+from app.screens.annotators import consent, label, my_work, places
 from app.server.own_page import COOKIE
 from app.settings import database
 from db import connect, errors
 
-OWN = ("my_work", "consent", "log_out")  # an annotator's addresses, which somebody may have kept
+OWN = ("my_work", "consent", "studies", "log_out")  # an annotator's addresses, which somebody may have kept
 
 
 def principal_of(cookie: str | None) -> principals.Principal | None:
@@ -22,9 +22,8 @@ def principal_of(cookie: str | None) -> principals.Principal | None:
         return sign_ins.who(session, cookie)
 
 
-def pages_of(cookie: str | None) -> dict[str, list[Page]]:
+def pages_of(principal: principals.Principal | None, cookie: str | None) -> dict[str, list[Page]]:
     """The screens of whoever holds this cookie, by the head of their group; under "" what no navigation shows."""
-    principal = principal_of(cookie)
     if principal is None or cookie is None:
         return {"": [st.Page(signed_out.show, title="Signed out", default=True), *map(_signed_out_at, OWN)]}
     labelling = st.Page(partial(label.show, principal, cookie), title="Label", url_path="label", default=True)
@@ -35,13 +34,16 @@ def pages_of(cookie: str | None) -> dict[str, list[Page]]:
         agreed = st.Page(
             partial(consent.show, principal, cookie), title="Consent", url_path="consent", visibility="hidden"
         )
+        others = st.Page(
+            partial(places.show, principal, cookie), title="Studies", url_path="studies", visibility="hidden"
+        )
         leaving = st.Page(
             partial(signed_out.show_log_out, principal, cookie),
             title="Log out",
             url_path="log_out",
             visibility="hidden",
         )
-        return {"": [labelling, own, agreed, leaving]}
+        return {"": [labelling, own, agreed, others, leaving]}
     # with what they compute, three times the memory: not for a server that only annotators use
     from app.screens.evaluator import evaluator_pages
 
@@ -55,12 +57,16 @@ def _signed_out_at(path: str) -> Page:
 st.set_page_config(page_title="calipers", layout="wide")
 try:
     asks = st.context.cookies.get(COOKIE)
-    pages = pages_of(asks)
+    comes = principal_of(asks)
+    pages = pages_of(comes, asks)
     if set(pages) == {""}:
-        st.navigation(pages, position="hidden").run()
+        page = st.navigation(pages, position="hidden")
+        if comes is not None:
+            signed_out.begin_anew(comes, pages[""][0])
+        page.run()
     else:
         from app.screens.evaluator import shown
 
-        shown(pages, principal_of(asks)).run()
+        shown(pages, comes).run()
 except errors.DatabaseError as error:
     waiting.show(error)

@@ -59,6 +59,7 @@ class Invite(Record):
     used_at: orm.Mapped[datetime | None]
     revoked_at: orm.Mapped[datetime | None]
     created_at: orm.Mapped[datetime] = orm.mapped_column(default=now)
+    account_groups: orm.Mapped[list[Any] | None]  # of the provider's account that signed in by it; none of a link
 
 
 class OpenLink(Record):

@@ -1,55 +1,55 @@
 """One person's studies: where they take part in which role, made by them, put away, and gone to in one browser.
 
-Who is the only admin of a study is the same person in those that they make, so one sign-in leads to all of them. An
-admin can make a link for anybody of their study and sign in by it as that person: so a sign-in leads on from its link's
-study only to where all who were ever admins of that study are admins too, and who shares a study is somebody new in
-what they make. A browser is in one study at a time; what a page asks for is done only in the study it was drawn for.
+A sign-in by an account of a lab's provider leads to all places of that account, whose word nobody here can give. By a
+link, who is the only admin of a study is the same person in those that they make, so one sign-in leads to all of them.
+An admin can make a link for anybody of their study and sign in by it as that person: so a link leads on from its study
+only to where all who were ever admins of that study are admins too, and who shares a study is somebody new in what they
+make. A browser is in one study at a time; what a page asks for is done only in the study it was drawn for.
 """
-
-from dataclasses import replace
 
 from sqlalchemy import ColumnElement, orm, select, update
 
 from annotation import errors, protocol, studies
-from annotation.people import links, principals, sign_ins
+from annotation.people import accounts, links, principals, sign_ins
 from annotation.planning.plan_root import keep_changed_root
-from db import people_tables, tables
+from db import tables
+from db.people_tables import SERVERS_OWN, Enrollment, Invite, Rater, SignIn
 from plain.hashes import text_sha256
 
 ARCHIVE = ("archive", "unarchive")  # acts; the last of them counts
 
 
-def own_places(session: orm.Session, principal: principals.Principal, cookie: str) -> list[principals.Principal]:
-    """This person in every study that this sign-in leads to, the newest first; for evaluators and admins."""
-    principals.require_role(principal, "evaluator")
-    mine = people_tables.Enrollment.rater_id == principal.rater_id, people_tables.Enrollment.status != "withdrawn"
-    found = session.scalars(
-        select(people_tables.Enrollment).where(*mine).order_by(people_tables.Enrollment.study_id.desc())
-    )
-    door = session.scalar(
-        select(people_tables.Enrollment.study_id)
-        .join(people_tables.Invite, people_tables.Invite.enrollment_id == people_tables.Enrollment.id)
-        .join(people_tables.SignIn, people_tables.SignIn.invite_id == people_tables.Invite.id)
-        .where(people_tables.SignIn.cookie_sha256 == text_sha256(cookie))
-    )
-    if door is None:
+def own_places(session: orm.Session, principal: principals.Principal) -> list[accounts.Place]:
+    """Where this sign-in leads to: of a link the newest first, of an account what sees most."""
+    if principal.invite_id is None:
         return []
-    could_come = _admins(session, door)  # as anybody of that study
+    if (account := _account(session, principal)) is not None:
+        return accounts.places(session, account)
+    mine = Enrollment.rater_id == principal.rater_id, Enrollment.status != "withdrawn"
+    found = select(Enrollment).where(*mine).order_by(Enrollment.study_id.desc())
+    door = session.get_one(Invite, principal.invite_id)
+    came_to = session.get_one(Enrollment, door.enrollment_id).study_id
+    could_come = _admins(session, came_to)  # as anybody of that study
     return [
-        replace(principal, study_id=one.study_id, role=one.role, enrollment_id=one.id)
-        for one in found
-        if one.study_id == door
-        or could_come <= _admins(session, one.study_id, people_tables.Enrollment.status != "withdrawn")
+        accounts.Place(one.study_id, one.role, one)
+        for one in session.scalars(found)
+        if one.study_id == came_to or could_come <= _admins(session, one.study_id, Enrollment.status != "withdrawn")
     ]
+
+
+def _account(session: orm.Session, principal: principals.Principal) -> accounts.Account | None:
+    """The account that signed in here, which has its own name in every study; None of who came by a link."""
+    groups = session.get_one(Invite, principal.invite_id).account_groups
+    if groups is None or principal.enrollment_id is None:
+        return None
+    return accounts.Account(principals.name_of(session, principal.enrollment_id), tuple(groups))
 
 
 def _admins(session: orm.Session, study_id: int, *which: ColumnElement[bool]) -> set[int]:
     """Raters who ever could make links in this study, apart from the server's own key, whose holder may do anything."""
-    of_study = people_tables.Enrollment.study_id == study_id, people_tables.Enrollment.role == "admin"
-    others = people_tables.Rater.handle != people_tables.SERVERS_OWN
-    found = select(people_tables.Rater.id).join(
-        people_tables.Enrollment, people_tables.Enrollment.rater_id == people_tables.Rater.id
-    )
+    of_study = Enrollment.study_id == study_id, Enrollment.role == "admin"
+    others = Rater.handle != SERVERS_OWN
+    found = select(Rater.id).join(Enrollment, Enrollment.rater_id == Rater.id)
     return set(session.scalars(found.where(*of_study, others, *which)))
 
 
@@ -69,9 +69,7 @@ def make_study(
         )
     study = studies.init_study(session, name, text, seed, rater_id=principal.rater_id)
     if _admins(session, principal.study_id) <= {principal.rater_id}:
-        maker = people_tables.Enrollment(
-            study_id=study.id, rater_id=principal.rater_id, role="admin", pseudonym="admin-01"
-        )
+        maker = Enrollment(study_id=study.id, rater_id=principal.rater_id, role="admin", pseudonym="admin-01")
         session.add(maker)
         session.flush()
     else:
@@ -104,14 +102,14 @@ def is_archived(session: orm.Session, study_id: int) -> bool:
 
 def go_to(session: orm.Session, principal: principals.Principal, cookie: str, study_id: int) -> None:
     """From now on this browser is in another study of the same person. Raises AnnotationError `unknown_study`."""
-    there = next((place for place in own_places(session, principal, cookie) if place.study_id == study_id), None)
-    signed = session.scalar(
-        select(people_tables.SignIn).where(people_tables.SignIn.cookie_sha256 == text_sha256(cookie))
-    )
+    there = next((place for place in own_places(session, principal) if place.study_id == study_id), None)
+    signed = session.scalar(select(SignIn).where(SignIn.cookie_sha256 == text_sha256(cookie)))
     if there is None or signed is None or signed.enrollment_id != principal.enrollment_id:
         raise errors.AnnotationError("unknown_study", "you take part in no such study; load the page again")
-    moved = (
-        update(people_tables.SignIn).where(*sign_ins.of_one_browser(signed)).values(enrollment_id=there.enrollment_id)
-    )
+    account = _account(session, principal)
+    # an account's door is of the study that it is in, whose admins can end it
+    door = accounts.door_of(session, account, there) if account else session.get_one(Invite, signed.invite_id)
+    person = there.person or session.get_one(Enrollment, door.enrollment_id)
+    moved = update(SignIn).where(*sign_ins.of_one_browser(signed)).values(enrollment_id=person.id, invite_id=door.id)
     session.execute(moved.execution_options(synchronize_session=False))
-    studies.audit(session, study_id, principal.rater_id, "sign_in", invite=signed.invite_id)
+    studies.audit(session, study_id, person.rater_id, "sign_in", invite=door.id)

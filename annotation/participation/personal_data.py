@@ -6,7 +6,7 @@ Labels stay, with their reasons: they are append-only, and under a pseudonym tha
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Select, orm, select
+from sqlalchemy import Select, orm, select, update
 
 from annotation.errors import AnnotationError
 from annotation.participation import people_list, standing
@@ -165,5 +165,7 @@ def _forget(session: orm.Session, person: people_tables.Enrollment) -> bool:
         return False
     rater.handle, person.preferences = nameless, {}
     links.withdraw_links(session, person)
+    groups = update(people_tables.Invite).where(people_tables.Invite.enrollment_id == person.id)
+    session.execute(groups.values(account_groups=None))
     sign_ins.end_sign_ins(session, people_tables.SignIn.enrollment_id == person.id)
     return True

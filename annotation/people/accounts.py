@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import func, orm, select
+from sqlalchemy import ColumnElement, func, orm, select
 
 from annotation.errors import AnnotationError
 from annotation.people import door_limits, principals, sign_ins
@@ -59,6 +59,13 @@ def invite_group(session: orm.Session, principal: principals.Principal, group: s
     audit(session, study.id, principal.rater_id, GROUP, group=group, role=role)
 
 
+def invited_groups(session: orm.Session, principal: principals.Principal) -> dict[str, str]:
+    """Group -> the role that it comes in with, for admins."""
+    study = principals.study_for(session, principal, "admin")
+    roles = _roles(session, tables.Event.study_id == study.id)
+    return {group: role for (_, group), role in sorted(roles.items()) if role}
+
+
 @dataclass(frozen=True)
 class Place:
     """A study where an account may go, and as what; `person` is None where its group is let in and it never came."""
@@ -66,6 +73,12 @@ class Place:
     study_id: int
     role: str
     person: people_tables.Enrollment | None
+
+    @property
+    def principal(self) -> principals.Principal:
+        """Who is there, to read what waits for them; nobody by name where `person` is None."""
+        who = (self.person.rater_id, self.person.id) if self.person else ()
+        return principals.Principal(self.study_id, self.role, *who)
 
 
 def places(session: orm.Session, account: Account) -> list[Place]:
@@ -91,25 +104,35 @@ def places(session: orm.Session, account: Account) -> list[Place]:
 
 
 def sign_in_account(
-    session: orm.Session, account: Account, address: str, former: str | None = None, study: str = ""
+    session: orm.Session, account: Account, address: str, former: str | None = None
 ) -> str | None:  # fmt: skip
-    """A new cookie for who this is, in the study of that id, or else in the first of `places`; None where it is none.
+    """A new cookie for who this is, in the first of `places`; None where there is none.
 
     `former`, the cookie that this browser had, ends here. Raises AnnotationError `too_many`; see `door_limits`.
     """
-    place = next((one for one in places(session, account) if study in ("", f"{one.study_id}")), None)
-    person = None if place is None else place.person or _enrolled(session, account, place)
-    if person is None:
+    found = places(session, account)
+    if not found:
         door_limits.count_failure(session, door_limits.caller_of(session, address))
         return None
-    # a door that nobody else has the key of, and that is used up
+    door = door_of(session, account, found[0])
+    return sign_ins.begin(session, door, session.get_one(people_tables.Enrollment, door.enrollment_id), former)
+
+
+def door_of(session: orm.Session, account: Account, place: Place) -> people_tables.Invite:
+    """A door to this one of `places`, used up, that nobody else has the key of.
+
+    Raises AnnotationError `unknown_study` for who was erased there just now.
+    """
+    person = place.person or _enrolled(session, account, place)
+    if person is None:
+        raise AnnotationError("unknown_study", "you take part in no such study; load the page again")
     door = people_tables.Invite(
         enrollment_id=person.id, token_sha256=text_sha256(secrets.token_urlsafe(32)), single_use=True,
-        expires_at=types.now() + sign_ins.ABSOLUTE,
+        used_at=types.now(), expires_at=types.now() + sign_ins.ABSOLUTE, account_groups=list(account.groups),
     )  # fmt: skip
     session.add(door)
     session.flush()
-    return sign_ins.begin(session, door, person, former)
+    return door
 
 
 def _enrolled(session: orm.Session, account: Account, place: Place) -> people_tables.Enrollment | None:
@@ -134,13 +157,18 @@ def _known(session: orm.Session, account: Account) -> list[people_tables.Enrollm
 
 def _admitted(session: orm.Session, account: Account) -> dict[int, str]:
     """Study -> role where a group of theirs is let in; of two roles the one that sees less."""
-    lines = select(tables.Event).where(tables.Event.kind == "audit", tables.Event.what == GROUP)
-    roles = {
+    roles = _roles(session).items()
+    own = [(study, role) for (study, group), role in roles if group in account.groups and study and role]
+    return dict(sorted(own, key=lambda one: people_tables.ROLES.index(one[1]), reverse=True))  # the last one counts
+
+
+def _roles(session: orm.Session, *which: ColumnElement[bool]) -> dict[tuple[int | None, str], str]:
+    """(study, group) -> the role it was given last, empty where nobody new comes in by it."""
+    lines = select(tables.Event).where(tables.Event.kind == "audit", tables.Event.what == GROUP, *which)
+    return {
         (line.study_id, line.data["group"]): line.data["role"]
         for line in session.scalars(lines.order_by(tables.Event.id))
     }
-    own = [(study, role) for (study, group), role in roles.items() if group in account.groups and study and role]
-    return dict(sorted(own, key=lambda one: people_tables.ROLES.index(one[1]), reverse=True))  # the last one counts
 
 
 def _is_erased(session: orm.Session, study_id: int, account: Account) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, orm, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, func, or_, orm, select, update
 
 from annotation.errors import AnnotationError, OtherPerson
 from annotation.people import door_limits, links, principals
@@ -241,8 +241,12 @@ def end_sign_ins(session: orm.Session, *which: ColumnElement[bool]) -> None:
 
 
 def of_person(rater_id: int | None) -> ColumnElement[bool]:
-    """Every sign-in of one person, in whichever of their studies it is now."""
-    return SignIn.enrollment_id.in_(select(Enrollment.id).where(Enrollment.rater_id == rater_id))
+    """Every sign-in of one person, in whichever of their studies it is now; of an account's, whose name is the same."""
+    mine = select(Enrollment.id).where(Enrollment.rater_id == rater_id)
+    name = select(func.lower(Rater.handle)).where(Rater.id == rater_id).scalar_subquery()
+    named = select(Enrollment.id).join(Rater, Rater.id == Enrollment.rater_id).where(func.lower(Rater.handle) == name)
+    by_account = SignIn.invite_id.in_(select(Invite.id).where(Invite.account_groups.is_not(None)))
+    return or_(SignIn.enrollment_id.in_(mine), and_(by_account, SignIn.enrollment_id.in_(named)))
 
 
 def csrf_token(cookie: str) -> str:

@@ -18,7 +18,6 @@ from db import connect, people_tables, tables
 from plain.wording import LANGUAGES, spoken, worded
 
 ITEM = '[data-testid="stSidebarNavItems"] li'
-STUDY = "drawn_for_study"
 CHOSEN = "language_chosen"
 SIDEBAR = 208  # pixels; in a window of a telephone it is a menu
 Pages = dict[str, list[Page]]  # by the head of their group
@@ -81,8 +80,8 @@ def file_pages(file: ShownFile) -> Pages:
 def shown(pages: Pages, principal: Principal | None = None) -> Page:
     """Put the navigation beside the page, and return the page that the address names.
 
-    An address of none has a page that says so: Streamlit would open a dialog over the first. `principal`: a page that
-    was drawn before this browser went on to another study forgets what was pressed on it, and begins there.
+    An address of none has a page that says so: Streamlit would open a dialog over the first. `principal`: see
+    `leaving.begin_anew`.
     """
     st.set_page_config(initial_sidebar_state=SIDEBAR)
     listed = list(chain(*pages.values()))
@@ -105,10 +104,8 @@ def shown(pages: Pages, principal: Principal | None = None) -> Page:
     )  # fmt: skip
     with st.sidebar:
         component.name_language(spoken().replace("_", "-"))
-    if principal is not None and st.session_state.setdefault(STUDY, principal.study_id) != principal.study_id:
-        st.session_state.clear()
-        st.session_state[STUDY] = principal.study_id
-        st.switch_page(next(one for one in listed if one.url_path == ""))
+    if principal is not None:
+        leaving.begin_anew(principal, next(one for one in listed if one.url_path == ""))
     return page
 
 

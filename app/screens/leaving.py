@@ -5,6 +5,7 @@ from functools import partial
 
 import streamlit as st
 from sqlalchemy.orm import Session
+from streamlit.navigation.page import Page
 
 from annotation.people import principals, sign_ins
 from annotation.studies import protocol_of
@@ -15,6 +16,7 @@ from app.texts import Texts, texts_for
 from db import connect, people_tables, tables
 from plain.wording import spoken
 
+STUDY = "drawn_for_study"  # in the session of who is signed in
 LEFT = "logged_out"  # in the session of whoever logged out on a page of Streamlit's own
 DECLINED = "consent_declined"  # in the session of whoever did not agree just now: where their platform wants them
 
@@ -56,6 +58,15 @@ def send_away(session: Session, principal: principals.Principal, cookie: str) ->
     now = sign_ins.who(session, cookie)
     if now is None or replace(now, seen_at=principal.seen_at) != principal:
         st.rerun()
+
+
+def begin_anew(principal: principals.Principal, first: Page) -> None:
+    """A page that was drawn before this browser went on to another study forgets what was pressed on it, and begins
+    at the `first` one."""
+    if st.session_state.setdefault(STUDY, principal.study_id) != principal.study_id:
+        st.session_state.clear()
+        st.session_state[STUDY] = principal.study_id
+        st.switch_page(first)
 
 
 CSS = """

@@ -2,12 +2,11 @@
 
 import logging
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any, TypeVar
-from urllib.parse import urlencode
 
 from pydantic import BaseModel, ValidationError
 from sqlalchemy.orm import Session
@@ -24,7 +23,6 @@ from annotation.people.links import PARTICIPANT
 from annotation.people.platforms import arrived
 from annotation.people.principals import Principal
 from annotation.people.sign_ins import note_seen, sign_in, sign_out, sign_out_everywhere, who
-from annotation.studies import protocol_of
 from annotation.work import claiming, history, own_work, progress, way_back
 from annotation.work.page import assignment_page, picture_of_assignment
 from app.server.headers import headers_for
@@ -33,7 +31,6 @@ from app.settings import database, settings
 from app.texts import ENGLISH, Texts, texts_accepted
 from db.connect import reading, transaction
 from db.errors import DatabaseError, DiskFull
-from db.tables import Study
 
 STATUS = {
     "signed_out": 401, "forbidden": 403, "not_found": 404, "unsaved": 409, "locked": 409, "returned": 409,
@@ -337,21 +334,6 @@ def other_person_page(words: Texts, asked: OtherPerson) -> HTMLResponse:
 
     ways = f'<button>{escape(tell("sign_in_as"))}</button><a href="/">{escape(tell("stay_as"))}</a>'
     return _page(words, tell("other_person"), tell("other_person_text"), ways)
-
-
-def places_page(words: Texts, found: Sequence[tuple[Study, str]]) -> HTMLResponse:
-    """Whoever has several places is asked where to go; whoever labels reads no study's name, which may name systems."""
-    told = [
-        " · ".join((protocol_of(study).title, *[study.name] * (role in ("evaluator", "admin")),
-                    words.tell(f"screens.invite.{role}")))
-        for study, role in found
-    ]  # fmt: skip
-    ways = "".join(
-        f'<a href="/?{urlencode({"study": study.id})}">{escape(one)}'
-        f"{f' · {told[: at + 1].count(one)}' if told.count(one) > 1 else ''}</a>"
-        for at, (one, (study, _)) in enumerate(zip(told, found, strict=True))
-    )
-    return _page(words, words.tell("screens.invite.choose"), words.tell("screens.invite.choose_text"), ways)
 
 
 def _page(words: Texts, title: str, text: str, ways: str, status: int = 200) -> HTMLResponse:

@@ -8,7 +8,6 @@ and ended, and Streamlit's own is nobody's.
 import json
 from collections.abc import Mapping
 from functools import partial
-from http import HTTPStatus
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -21,13 +20,12 @@ from streamlit.web.server.starlette import starlette_app_utils, starlette_server
 
 from annotation.errors import AnnotationError
 from annotation.people import accounts
-from app.server.api import address_of, places_page, refusal_page
+from app.server.api import address_of, refusal_page
 from app.server.own_page import COOKIE, cookie_header
 from app.settings import database, settings
 from app.texts import texts_accepted
 from db.connect import transaction
 from db.errors import DatabaseError
-from db.tables import Study
 
 OPEN = ("/auth/login", "/oauth2callback")  # while a provider is set up
 USER = starlette_server_config.USER_COOKIE_NAME
@@ -59,9 +57,8 @@ class ByAccount:
             await self.app(scope, receive, send)
             return
         response = await run_in_threadpool(_signed_in, request)
-        if response.status_code != HTTPStatus.OK:  # which asks where to go: the provider's word is read again then
-            for name in (known for known in request.cookies if known.startswith(THEIRS)):
-                response.delete_cookie(name, path="/")
+        for name in (known for known in request.cookies if known.startswith(THEIRS)):
+            response.delete_cookie(name, path="/")
         await response(scope, receive, send)
 
 
@@ -69,19 +66,17 @@ def _signed_in(request: HTTPConnection) -> Response:
     claims = told(request.cookies)
     account = accounts.account_of(claims, len(providers()) == 1) if claims else None
     words = texts_accepted(request.headers.get("accept-language", ""))
-    cookie = None
+    cookie, several = None, False
     try:
         if account is not None:
             with transaction(database()) as session:
-                former, study = request.cookies.get(COOKIE), request.query_params.get("study", "")
-                if not study and len(found := accounts.places(session, account)) > 1:
-                    return places_page(words, [(session.get_one(Study, one.study_id), one.role) for one in found])
-                cookie = accounts.sign_in_account(session, account, address_of(request), former, study)
+                cookie = accounts.sign_in_account(session, account, address_of(request), request.cookies.get(COOKIE))
+                several = len(accounts.places(session, account)) > 1
     except (AnnotationError, DatabaseError):  # too many from here, or no database: no handler stands around this
         return refusal_page(words, "wait", 503)
     if cookie is None:
         return refusal_page(words, "unknown_account", 403)
-    response = RedirectResponse("/", status_code=303)
+    response = RedirectResponse("/studies" if several else "/", status_code=303)
     response.headers.append("Set-Cookie", cookie_header(cookie))
     return response
 

@@ -37,7 +37,6 @@ CALLS: dict[str, Callable[[Session, Cast], Arguments]] = {
     "participation.own_studies.make_study": lambda s, c: with_("another", PROTOCOL, 7),
     "participation.own_studies.change_protocol": lambda s, c: with_(PROTOCOL.replace("goes deeper", "digs deeper")),
     "participation.own_studies.set_archived": lambda s, c: with_(True),
-    "participation.own_studies.own_places": lambda s, c: with_(c.clients["Adm"].cookies["calipers"]),
     "participation.own_studies.go_to": lambda s, c: with_(c.clients["Adm"].cookies["calipers"], c.site.study_id),
     "people.principals.choose_language": lambda s, c: with_("zh_CN"),
     "people.consent.give_consent": lambda s, c: with_(consent_version(CONSENT)),

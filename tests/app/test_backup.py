@@ -405,7 +405,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda file: rewritten(file, "UPDATE calipers_backup SET manifest = '[]'"), "its manifest cannot be read",
     ),
     "a manifest of another shape": (
-        lambda file: rewritten(file, "UPDATE calipers_backup SET manifest = replace(manifest, '\"0012\"', '[]')"),
+        lambda file: rewritten(file, "UPDATE calipers_backup SET manifest = replace(manifest, '\"0013\"', '[]')"),
         "its manifest cannot be read",
     ),
     "another format": (
@@ -413,7 +413,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         "format 'calipers-backup/2' is of another calipers",
     ),
     "a newer schema": (
-        lambda file: rewritten(file, "UPDATE calipers_backup SET manifest = replace(manifest, '\"0012\"', '\"9999\"')"),
+        lambda file: rewritten(file, "UPDATE calipers_backup SET manifest = replace(manifest, '\"0013\"', '\"9999\"')"),
         r"made by a newer calipers \(1\.2\.3\); install that version",
     ),
     "another schema": (
@@ -638,7 +638,7 @@ def test_the_commands_say_what_was_written_and_that_it_is_sound(
 
     said = run("backup", str(out))
     assert said["sha256"] == sum_file(out).read_text()[:64]
-    assert (said["format"], said["revision"]) == ("calipers-backup/1", "0012")
+    assert (said["format"], said["revision"]) == ("calipers-backup/1", "0013")
     monkeypatch.setenv("CALIPERS_DATABASE_URL", f"sqlite:///{tmp_path}/again.db")
     settings.cache_clear()
     database.cache_clear()

@@ -200,7 +200,7 @@ def test_every_role_gets_its_pages_and_no_screen_serves_anybody_else(
     pages: dict[str, list[str]] = {}
     screens: dict[str, Any] = {}
     for name in SIGNED_IN:
-        for page in chain(*shell.pages_of(cast.clients[name].cookies["calipers"]).values()):
+        for page in chain(*shell.pages_of(cast.principal(name), cast.clients[name].cookies["calipers"]).values()):
             shows = [
                 page.show.func,
                 *filter(callable, page.show.args),
@@ -217,7 +217,9 @@ def test_every_role_gets_its_pages_and_no_screen_serves_anybody_else(
     compare("pages", SIGNED_IN, rows)
     gone = [cast.site.visitor(), ended(cast, "expired"), ended(cast, "revoked")]
     for cookie in (*(client.cookies.get("calipers") for client in gone), "made up"):
-        assert {page.show for page in chain(*shell.pages_of(cookie).values())} == {signed_out.show}
+        assert {page.show for page in chain(*shell.pages_of(shell.principal_of(cookie), cookie).values())} == {
+            signed_out.show
+        }
 
 
 def drawn(cast: Cast, name: str, screen: Any) -> str:

@@ -320,6 +320,7 @@ def test_hashes_of_addresses_that_were_made_without_a_key_go_and_what_was_counte
     with engine.begin() as connection:
         connection.execute(sa.text("DROP INDEX ix_items_attention"))
         connection.execute(sa.text("ALTER TABLE items DROP COLUMN source_id"))
+        connection.execute(sa.text("ALTER TABLE invites DROP COLUMN account_groups"))
         for later in ("keys", "figures", "sources"):
             connection.execute(sa.text(f"DROP TABLE {later}"))
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '0007'"))

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from sqlalchemy import Engine
+from sqlalchemy.orm import Session
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.sessions import SessionMiddleware
@@ -18,21 +19,25 @@ from starlette.testclient import TestClient
 from streamlit import config
 from streamlit.auth_util import encode_provider_token
 from streamlit.runtime.secrets import secrets_singleton
+from streamlit.testing.v1 import AppTest
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 from streamlit.web.server.starlette.starlette_auth_routes import create_auth_routes
 
+from annotation.errors import AnnotationError
 from annotation.participation import standing
+from annotation.participation.own_studies import go_to, own_places
 from annotation.participation.own_studies import make_study as make_own
 from annotation.people.accounts import Account, account_of, invite_group, sign_in_account
-from annotation.people.links import invite
-from annotation.people.principals import local_admin
-from annotation.people.sign_ins import sign_in, who
+from annotation.people.links import invite, revoke
+from annotation.people.principals import Principal, local_admin
+from annotation.people.sign_ins import sign_in, sign_out_person, who
 from app.server.routes import exception_handlers, middleware, routes
 from app.settings import settings
 from db.connect import reading, transaction
 from db.tables import Study
 from db.types import now
 from tests.app.conftest import engine_here
+from tests.app.test_setting_up import pressed, run, said
 from tests.app.visiting import ORIGIN
 from tests.oidc_provider import SECRET, Provider, provider
 from tests.small_study import PROTOCOL, make_study
@@ -238,30 +243,103 @@ def test_without_a_provider_of_ours_its_doors_are_closed(lab: Lab) -> None:
         ]
 
 
-def test_whoever_has_several_places_chooses_one_of_their_own(lab: Lab, tmp_path: Path) -> None:
-    ids = {}
-    titles = (("second", "A <b>second</b> study"), ("third", "A <b>second</b> study"), ("foreign", "Not hers"))
-    for name, title in titles:
-        study = make_study(lab.engine, tmp_path / name, name=name, protocol=PROTOCOL.replace("A small study", title))
-        ids[name] = study
-        with transaction(lab.engine) as session:
-            who_else = "ada@lab.example" if name != "foreign" else "bob@lab.example"
-            invite(session, local_admin(session.get_one(Study, study)), who_else, "annotator")
+def test_one_sign_in_by_an_account_leads_to_each_of_its_places_and_to_no_other(lab: Lab, tmp_path: Path) -> None:
+    admins = {"small": local_admin_of(lab, lab.study_id)}
+    for name in ("second", "by_group", "foreign"):
+        admins[name] = local_admin_of(lab, make_study(lab.engine, tmp_path / name, name=name))
+    with transaction(lab.engine) as session:
+        invite(session, admins["second"], "ada@lab.example", "annotator")
+        invite(session, admins["foreign"], "bob@lab.example", "admin")
+        invite_group(session, admins["by_group"], "lab/phd", "adjudicator")
+    lab.lab.claims = {**ADA, "groups": ["phd"]}
     client = lab.browser()
-    person, asked = lab.signed_in(client)
-    assert (person, asked.status_code) == (None, 200)
-    for name, number in (("third", 1), ("second", 2)):
-        way = f'"/?study={ids[name]}">A &lt;b&gt;second&lt;/b&gt; study · annotator · {number}</a>'
-        assert (way in asked.text, name in asked.text.replace(";second&", "")) == (True, False)
-    assert "A small study · small · evaluator" in asked.text
-    assert "Not hers" not in asked.text
-    refused = client.get(f"/?study={ids['foreign']}")
-    assert (refused.status_code, client.cookies.get("calipers")) == (403, None)
-    client.get(lab.begun(client))
-    gone = client.get(f"/?study={ids['second']}")
-    assert (gone.status_code, gone.headers["location"]) == (303, "/")
-    assert [name for name in client.cookies if name.startswith("_streamlit_user")] == []
-    with reading(lab.engine) as session:
-        there = who(session, client.cookies.get("calipers"))
+    person, reply = lab.signed_in(client)
+    assert (person.role, reply.status_code, reply.headers["location"]) == ("evaluator", 303, "/studies")
+    cookie = client.cookies["calipers"]
+
+    def gone_to(session: Session, name: str) -> Principal:
+        here = who(session, cookie)
+        assert here is not None
+        go_to(session, here, cookie, admins[name].study_id)
+        there = who(session, cookie)
         assert there is not None
-        assert session.get_one(Study, there.study_id).name == "second"
+        return there
+
+    with transaction(lab.engine) as session:
+        found = [(place.study_id, place.role) for place in own_places(session, person)]
+        names = [session.get_one(Study, study).name for study, _ in found]
+        assert dict(zip(names, (role for _, role in found), strict=True)) == {"small": "evaluator", "by_group": "adjudicator", "second": "annotator"}  # fmt: skip
+        there = gone_to(session, "second")
+        assert (there.role, there.rater_id == person.rater_id) == ("annotator", False)
+        assert (gone_to(session, "by_group").role, gone_to(session, "small").enrollment_id) == (
+            "adjudicator",
+            person.enrollment_id,
+        )
+        with pytest.raises(AnnotationError, match="no such study"):
+            gone_to(session, "foreign")
+        # the admins of where it is end it; of where it was, this person's sign-ins everywhere, and nothing else
+        gone_to(session, "second")
+        revoke(session, admins["small"], "ada@lab.example")
+        assert who(session, cookie) is not None
+        sign_out_person(session, admins["small"], "ada@lab.example")
+        assert who(session, cookie) is None
+    client = lab.browser()
+    lab.signed_in(client)
+    cookie = client.cookies["calipers"]
+    with transaction(lab.engine) as session:
+        gone_to(session, "second")
+        revoke(session, admins["second"], "ada@lab.example")
+        assert who(session, cookie) is None
+        # a link under the same address is its study's alone: whoever is admin there can make one
+        by_link = (
+            sign_in(session, invite(session, admins["second"], "ada@lab.example", "annotator", new_link=True), "::1")
+            or ""
+        )
+        ada = who(session, by_link)
+        assert ada is not None
+        assert [place.study_id for place in own_places(session, ada)] == [admins["second"].study_id]
+        sign_out_person(session, admins["small"], "ada@lab.example")
+        assert who(session, by_link) is not None, "nor does another study's admin end it"
+
+
+def local_admin_of(lab: Lab, study_id: int) -> Principal:
+    with reading(lab.engine) as session:
+        return local_admin(session.get_one(Study, study_id))
+
+
+def run_places(cookie):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
+    from annotation.people.sign_ins import who
+    from app.screens.annotators import places
+    from app.settings import database
+    from db.connect import reading
+
+    with reading(database()) as session:
+        principal = who(session, cookie)
+    places.show(principal, cookie)
+
+
+def test_places_say_what_waits_in_each_and_lead_there(lab: Lab, tmp_path: Path) -> None:
+    second = make_study(
+        lab.engine,
+        tmp_path / "second",
+        name="second-by-gpt",
+        protocol=PROTOCOL.replace("A small study", "A <b>second</b> study"),
+    )
+    with transaction(lab.engine) as session:
+        invite(session, local_admin(session.get_one(Study, second)), "ada@lab.example", "annotator")
+        cookie = sign_in_account(session, Account("ada@lab.example", ()), "::1")
+    shown = AppTest.from_function(run, args=(cookie, "studies"), default_timeout=60).run()
+    assert "You take part in 2 studies." in said(shown)
+    assert "A &lt;b&gt;second&lt;/b&gt; study" in said(shown)
+    assert ("annotator · 0 of " in said(shown), "by-gpt" in said(shown)) == (True, False)
+    assert not shown.exception
+    pressed(shown, f"study_go_{second}")
+    shown = AppTest.from_function(run_places, args=(cookie,), default_timeout=60).run()
+    assert not shown.exception
+    assert ("evaluator · 0 of " in said(shown), "annotator · 0 of " in said(shown)) == (True, True)
+    assert "by-gpt" not in said(shown)
+    shown.button(key=f"go_{lab.study_id}").click().run()
+    with reading(lab.engine) as session:
+        there = who(session, cookie)
+        assert there is not None
+        assert (there.study_id, there.role) == (lab.study_id, "evaluator")

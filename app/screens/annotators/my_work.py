@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from annotation.offline.ballot_format import rescue_signer
+from annotation.participation import own_studies
 from annotation.people import principals, sign_ins
 from annotation.rendering import render_report
 from annotation.texts.scripts import direction
@@ -79,21 +80,22 @@ WHAT_NOW = ("draft", "paused", "held", "closed", "locked")  # statuses that say 
 def show(principal: principals.Principal, cookie: str) -> None:
     """One sentence, the next step, then the list."""
     with reading(database()) as session:
-        work = own_work(session, principal)
+        work, is_elsewhere = own_work(session, principal), len(own_studies.own_places(session, principal)) > 1
     st.set_page_config(page_title=texts_for(work.language).tell("screens.home_title"))
     look.style(work.theme)
     st.html(f"<style>{CSS}</style>")
     asked = st.query_params
-    st.html(page_html(work, asked.get("find", ""), asked.get("from", "")))
+    st.html(page_html(work, asked.get("find", ""), asked.get("from", ""), is_elsewhere))
     signed_in = {"csrf": sign_ins.csrf_token(cookie), "person": principal.opaque_id, "rescue": rescue_signer(cookie)}
     signed_in["language"] = work.language
     sign_out(signed_in, key="sign_out")
 
 
-def page_html(work: OwnWork, find: str = "", first: str = "") -> str:
+def page_html(work: OwnWork, find: str = "", first: str = "", is_elsewhere: bool = False) -> str:
     """The whole page; every word that somebody wrote is escaped or went through the report renderer.
 
     Of many items a page of those with the words `find` in their topic, the one that begins with number `first`.
+    `is_elsewhere`: whether this person has other studies to go to.
     """
     words = texts_for(work.language)
     tell = words.tell
@@ -101,6 +103,7 @@ def page_html(work: OwnWork, find: str = "", first: str = "") -> str:
     step = f'<a class="w-next" href="/" target="_self">{next_step(work)}</a>' if work.goes_on else ""
     rate, currency = (work.pay.rate, work.pay.currency) if work.pay else (0.0, "")
     time = escape(how_time_counts(words, work.idle_s, rate, currency))
+    others = f'<a href="/studies" target="_self">{tell("screens.studies.title")}</a> · ' if is_elsewhere else ""
     theirs = f'lang="{escape(work.language)}" dir="{direction(work.language)}"'
     task = f"<div {theirs}><p>{escape(work.task)}</p>{render_report(work.guidance)}</div>"
     return (
@@ -110,7 +113,8 @@ def page_html(work: OwnWork, find: str = "", first: str = "") -> str:
         f"{_training(work, words)}{_warning(work, words)}{_code(work, words)}{step}"
         f"{_folded(tell('screens.my_work.instructions'), task)}"
         f'{_consent(work, words)}{_table(work, words, find, first)}<p class="c-soft w-time">{time}</p>'
-        f'<p class="w-time"><a href="/log_out" target="_self">{tell("screens.my_work.log_out")}</a></p></div></div>'
+        f'<p class="w-time">{others}<a href="/log_out" target="_self">{tell("screens.my_work.log_out")}</a></p>'
+        "</div></div>"
     )
 
 

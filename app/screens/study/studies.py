@@ -13,16 +13,19 @@ from annotation import errors, protocol, studies
 from annotation.files import decoding
 from annotation.judges.money import ledger
 from annotation.participation import own_studies
-from annotation.people.principals import Principal, study_for
+from annotation.people.accounts import Place
+from annotation.people.principals import Principal, require_role, study_for
 from app import progress, setting_up, settings
 from app.demo import preview
 from app.results import study_reports
 from app.results.reporting import settings_of
 from app.screens import look, report_page, waiting
+from app.screens.annotators import places
 from app.screens.study import audit, protocol_form
+from app.texts import texts_for
 from db import connect, types
 from exports.cells import DASH
-from plain.wording import several, worded
+from plain.wording import several, spoken, worded
 
 TEXT, OWN_TEXT, MADE_OF, LINK = "protocol_text", "protocol_text_own", "protocol_of", "study_link"
 OPENS = {"item": "An item", "first": "What is read before it"}
@@ -48,9 +51,10 @@ def show(principal: Principal, cookie: str) -> None:
     look.style()
     st.html(f"<style>{CSS}</style>")
     with connect.reading(settings.database()) as session:
-        places = own_studies.own_places(session, principal, cookie)
-        lines = [(place, *_line(session, place), own_studies.is_archived(session, place.study_id)) for place in places]
-        texts = {name: text for _, name, _, text, _ in lines}
+        require_role(principal, "evaluator")
+        found = own_studies.own_places(session, principal)
+        lines = [(place, *_line(session, place), own_studies.is_archived(session, place.study_id)) for place in found]
+        texts = {name: text for _, name, _, text, _ in lines if text}
     here = [line for line in lines if not line[-1]]
     report_page.answer(worded("You take part in {studys}.", studys=several(len(here), "study")))
     if principal.role == "admin" and settings.settings().backup_folder:
@@ -64,17 +68,19 @@ def show(principal: Principal, cookie: str) -> None:
         with st.expander(worded("{away} put away", away=len(away))):
             for place, name, told, _, _ in away:
                 _row(principal, cookie, place, name, told, True)
-    _costs([place for place, *_ in lines if place.role == "admin"])
+    _costs([place.principal for place, *_ in lines if place.role == "admin"])
     if principal.role == "admin":
         _made()
         _make(principal, texts)
 
 
-def _line(session: orm.Session, place: Principal) -> tuple[str, str, str]:
-    """A study's name, its title with what waits, and its protocol's text."""
-    study = study_for(session, place, "evaluator")
+def _line(session: orm.Session, place: Place) -> tuple[str, str, str]:
+    """What a study is called, its title with what waits, and its protocol's text, for who may read it."""
+    if place.role in places.LABEL:
+        return *places.told(session, place, texts_for(spoken().replace("_", "-"))), ""
+    study = study_for(session, place.principal, "evaluator")
     if place.role == "admin" and setting_up.is_setting_up(session, study):
-        waits = setting_up.sentence(setting_up.steps(setting_up.set_up_of(session, place)))
+        waits = setting_up.sentence(setting_up.steps(setting_up.set_up_of(session, place.principal)))
     else:
         waits = f"{worded(study.status)}: {progress.handed_in(*progress.label_slots(session, study))}"
     return study.name, f"{studies.protocol_of(study).title} · {worded(place.role)} · {waits}", study.protocol_text
@@ -119,7 +125,7 @@ def _pay(by_currency: Mapping[str, float]) -> str:
     return escape(", ".join(sums)) or DASH
 
 
-def _row(principal: Principal, cookie: str, place: Principal, name: str, told: str, is_away: bool) -> None:
+def _row(principal: Principal, cookie: str, place: Place, name: str, told: str, is_away: bool) -> None:
     is_here = place.study_id == principal.study_id
     with st.container(key=f"study_row_{place.study_id}", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f'<p class="c-line"><b>{escape(name)}</b><small>{escape(told)}</small></p>', width="stretch")

@@ -32,7 +32,7 @@ from annotation.work.claiming import take
 from annotation.work.open_and_close import set_status
 from annotation.work.page import assignment_page
 from db.connect import reading, transaction
-from db.people_tables import Enrollment, Rater
+from db.people_tables import Enrollment, Invite, Rater
 from db.tables import Event, Study
 from db.types import Record, now
 from tests.small_study import PROTOCOL, answer_all, make_study
@@ -122,6 +122,7 @@ def test_nobody_who_was_erased_comes_again_as_somebody_new_by_a_platform_or_a_gr
             assert comes() is None
         assert "5f3c9d" not in everything(session)
         assert "ada@lab.example" not in everything(session)
+        assert [*session.scalars(select(Invite.account_groups).where(Invite.account_groups.is_not(None)))] == []
         with pytest.raises(AnnotationError, match="close 'small' first"):
             delete_names(session, admin)
         set_status(session, admin, "closed")

@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 from annotation.facts.judge_facts import ImportedCost, imported_costs
 from annotation.judges.asking import client
-from annotation.judges.planning.requests import end_request, keep_judges, next_request
-from annotation.judges.reviewing.judge_standings import judge_runs
+from annotation.judges.planning.requests import end_request, keep_judges, next_request, request_run
+from annotation.judges.reviewing.judge_standings import are_at_work, judge_runs
 from annotation.participation.standing import withdraw
 from annotation.people.principals import local_admin
 from annotation.people.sign_ins import sign_out
@@ -52,6 +52,13 @@ def test_no_judge_yet_is_a_screen_with_the_next_command(engine_here: Engine, tmp
     words = shown(judges_page(engine_here, study))
     assert "No judge has run yet" in words
     assert "calipers judge run disputed --judges judges.toml" in words
+    eva, _ = evaluator(engine_here, study)
+    with transaction(engine_here) as session:
+        row = session.get_one(Study, study)
+        assert not are_at_work(session, row)
+        keep_judges(session, local_admin(row), ELSEWHERE)
+        request_run(session, eva, ["mini"])
+        assert are_at_work(session, row), "so that the page draws itself anew until a worker took it up"
     assert "Nothing to compare yet" in shown(disagreements_page(engine_here, study))
 
 

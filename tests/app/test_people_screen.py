@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs
@@ -11,6 +12,7 @@ import pytest
 from sqlalchemy import Engine, select
 from streamlit.testing.v1 import AppTest
 
+from annotation.errors import AnnotationError
 from annotation.labelling import submit
 from annotation.participation.people_list import PersonLine, list_people
 from annotation.people.links import invite
@@ -19,7 +21,7 @@ from annotation.people.sign_ins import sign_in, sign_out, who
 from annotation.work.claiming import take
 from annotation.work.open_and_close import set_status
 from annotation.work.page import assignment_page
-from app.screens.study.people import sentence
+from app.screens.study.people import acting, downloaded, sentence
 from db.connect import reading, transaction
 from db.tables import Assignment, Event, Study
 from tests.app.drawing import drawn, html_of
@@ -84,6 +86,36 @@ def test_buttons_pause_resume_withdraw_and_limit_one_person(page: tuple[AppTest,
     press(screen, "withdraw")
     ben = people(engine_here)["Ben <b>"]
     assert (ben.status, ben.in_work, ben.handed_in) == ("withdrawn", 0, 1)
+
+
+def test_a_group_of_the_provider_is_let_in_and_shut_out_again(
+    page: tuple[AppTest, str], engine_here: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen, _ = page
+    assert "people_group" not in {button.key for button in screen.button}, "nobody signs in by an account here"
+    monkeypatch.setattr("app.screens.study.people.providers", lambda: ["lab", "other"])
+    press(drawn(screen.run()), "group")
+    assert "write at least one name" in screen.toast[0].value
+    for role, listed in (("evaluator", True), ("", False)):
+        screen.text_input(key="new_group").set_value(" lab/<phd> ")
+        screen.selectbox(key="group_role").select(role)
+        press(screen, "group")
+        assert ("<td>lab/&lt;phd&gt;</td><td>evaluator</td>" in "".join(html_of(screen))) == listed
+
+
+def test_a_file_made_before_is_downloaded_by_an_admin_alone_and_leaves_a_line(
+    page: tuple[AppTest, str], engine_here: Engine
+) -> None:
+    with reading(engine_here) as session:
+        root = who(session, page[1])
+    assert root is not None
+    whose = acting(root, page[1])
+    assert downloaded(whose, "settlement", "id,bonus") == "id,bonus"
+    with pytest.raises(AnnotationError, match="needs the role admin"):
+        downloaded(lambda session: replace(whose(session), role="evaluator"), "links", "names")
+    with reading(engine_here) as session:
+        lines = session.scalars(select(Event).where(Event.kind == "audit", Event.what == "export")).all()
+    assert [(line.rater_id, line.data["kind"]) for line in lines] == [(root.rater_id, "settlement")]
 
 
 def test_work_is_voided_with_a_reason_only(page: tuple[AppTest, str], engine_here: Engine) -> None:

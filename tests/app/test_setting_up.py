@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 from sqlalchemy import Engine, select
 from streamlit.testing.v1 import AppTest
 
@@ -24,6 +27,8 @@ from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study
 from annotation.work.claiming import take
 from annotation.work.open_and_close import move_study
+from app import command_line
+from app.screens.study import set_up
 from app.screens.study.bringing_in import COLUMNS, TOLD, in_words
 from app.setting_up import SetUp, sentence, set_up_of, steps
 from db.connect import reading, transaction
@@ -312,3 +317,31 @@ def refused_problems(path: Path, layout: str) -> tuple[str, ...]:
         asked = bringing_in.Asked()
         bringing_in.read(bringing_in.find(path, layout), asked)
     return refused.value.problems
+
+
+IN_THE_BROWSER = {
+    "Studies": "init", "Set up": "open, pause, close, lock, reveal, import reports, pairs", "Blinding": "audit",
+    "Disputes": "adjudicate", "People": "invite, people", "Progress": "status, quality, reply", "Planner": "plan",
+    "Crowd": "crowd link, crowd people, crowd settle", "Choice": "calibrate",
+    "Judges": "judge estimate, judge preview, judge run, judge pause, judge status, judge show, judge models",
+    "Paper": "export labels, export report, export dataset, export bundle",
+}  # fmt: skip
+
+
+def test_each_command_has_a_page_or_is_told_to_be_of_the_command_line_alone() -> None:
+    def leaves(command: Any, *path: str) -> Iterator[tuple[str, Any]]:
+        for name, one in getattr(command, "commands", {}).items():
+            yield from leaves(one, *path, name)
+        if not hasattr(command, "commands"):
+            yield " ".join(path), command
+
+    commands = dict(leaves(typer.main.get_command(command_line.app)))
+    told = {command for page in IN_THE_BROWSER.values() for command in page.split(", ")}
+    for named in (name.removeprefix("calipers ") for name, _ in set_up.ALONE if name.startswith("calipers ")):
+        words = {*named.replace(",", "").split()}
+        mine = {name for name in commands if words >= {*name.split()}}
+        known = {word for name in mine for word in name.split()}
+        known |= {option for name in mine for parameter in commands[name].params for option in parameter.opts}
+        assert words <= known
+        told |= mine
+    assert told == set(commands)

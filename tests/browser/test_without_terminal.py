@@ -21,7 +21,7 @@ from annotation.studies import init_study
 from db.connect import reading, transaction
 from db.tables import Event, Study
 from tests.browser.conftest import Server
-from tests.browser.driving import PATIENCE, ready, until
+from tests.browser.driving import PATIENCE, ready
 from tests.browser.test_accessibility import AT_REST, violations
 from tests.browser.test_judge_screens import choose
 from tests.small_study import PROTOCOL
@@ -98,14 +98,6 @@ def judged(page: Page, server: Server, provider: str) -> None:
     expect(page.get_by_text("It is asked for.")).to_be_visible()
 
 
-def judge_is_listed(page: Page) -> bool:
-    """The page does not draw itself anew before a worker has begun."""
-    page.reload()
-    page.get_by_text("Describe judges").wait_for()
-    page.wait_for_function(AT_REST)
-    return page.get_by_role("region", name="Judges").get_by_text("fake").count() > 0
-
-
 def labelled(browser: Browser, link: str) -> None:
     """Everything that this person is given, the left report always."""
     context = browser.new_context()
@@ -176,8 +168,7 @@ def test_a_study_is_made_labelled_exported_and_closed_without_a_terminal(
         with running("-m", "app.command_line", *told.split()[1:], CALIPERS_DATABASE_URL=server.url, FAKE_API_KEY="x"):
             for link in links:
                 labelled(browser, link)
-            until(lambda: judge_is_listed(page))
-            expect(page.get_by_text(f"{2 * ITEMS} of {2 * ITEMS}").first).to_be_visible()
+            expect(page.get_by_text(f"{2 * ITEMS} of {2 * ITEMS}").first).to_be_visible()  # with nothing pressed
     page.goto(f"{server.address}/set_up")
     pressed(page, "Close …")
     pressed(page, "Close the study")

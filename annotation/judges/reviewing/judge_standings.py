@@ -259,9 +259,10 @@ def answered_otherwise(session: orm.Session, study: Study) -> dict[str, tuple[in
 
 
 def are_at_work(session: orm.Session, study: Study) -> bool:
-    """Whether any judge has `unfinished` calls."""
+    """Whether any judge has `unfinished` calls, or was asked for in the app and not taken up yet."""
     configs = (accounts.in_force(session, judge.id) for judge in _judges(session, study))
-    return any(_calls(session, config).keys() - {"done", "failed"} for config in configs if config is not None)
+    unfinished = (_calls(session, config).keys() - {"done", "failed"} for config in configs if config is not None)
+    return any(unfinished) or bool(asked_in_the_app(session, study))
 
 
 def label_counts(session: orm.Session, study: Study) -> dict[str, dict[str, int]]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import partial
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -290,8 +291,9 @@ def _show_found(whose: people.Whose) -> None:
         if found.number:
             for name, text in crowd_files.settlement_files(found, platform).items():
                 st.download_button(
-                    worded("Download {name}", name=name), text, name, key=f"crowd_{name}", on_click="ignore"
-                )
+                    worded("Download {name}", name=name), partial(people.downloaded, whose, "settlement", text), name,
+                    key=f"crowd_{name}", on_click="ignore",
+                )  # fmt: skip
             st.button(worded("I have them"), key="crowd_done", on_click=st.session_state.pop, args=(FOUND, None))
         elif st.button(worded("Settle, and note it"), key="crowd_settle", type="primary"):
             try:

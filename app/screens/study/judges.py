@@ -20,7 +20,7 @@ from db.connect import reading, transaction
 from plain.wording import several, worded
 
 IMPORTED_SAYS = " Imported: as the file of labels says, in seconds for an item with all its criteria."
-EVERY_S = 4  # while calls are unfinished
+EVERY_S = 4  # while calls or requests are unfinished
 
 
 def show(principal: Principal, cookie: str) -> None:
@@ -55,11 +55,13 @@ def draw_now(
     imported: dict[str, ImportedCost],
     running: bool,
 ) -> None:
-    """The part that draws itself again. `running`: calls were open when the whole page was drawn."""
+    """The part that draws itself again. `running`: calls or requests were open when the whole page was drawn."""
     with reading(database()) as session:
         leaving.send_away(session, principal, cookie)
         runs = judge_standings.judge_runs(session, principal)
         in_app = asking.described_judges(session, study_for(session, principal, "evaluator"))
+    if running and not (runs.requests or any(standing.unfinished for standing in runs.standings)):
+        st.rerun()  # the last call was made, or what was asked for ended without one: draw all anew, and stop the clock
     if not runs.standings:
         report_page.empty(
             worded("No judge has run yet"),
@@ -67,8 +69,6 @@ def draw_now(
             f"calipers judge run {escape(runs.study)} --judges judges.toml</code></p>",
         )
         return
-    if running and not any(standing.unfinished for standing in runs.standings):
-        st.rerun()  # the last call was made: draw the orders again, and stop the clock
     left = [*runs.requests, *(one.judge for one in runs.standings if one.unfinished)]
     # who does not wait carries out no request
     worker = describing.worker_for(runs.study, left, in_app, waits=bool(runs.requests))

@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -17,17 +17,16 @@ from streamlit.delta_generator import DeltaGenerator
 
 from annotation import errors, protocol, studies
 from annotation.participation import people_list, personal_data, standing
-from annotation.people import links, principals, sign_ins
+from annotation.people import accounts, links, principals, sign_ins
 from annotation.training.training import pass_training
 from app.files.people_files import KEEP_APART, links_csv, mail_of, pay_csv
 from app.results.study_reports import work_version
 from app.screens import look, report_page, waiting
-from app.screens.annotators.my_work import duration
+from app.screens.study import people_rows
+from app.server.by_account import providers
 from app.settings import database, settings
-from app.texts import texts_for
 from db import connect, people_tables
-from exports.cells import DASH
-from plain.wording import several, spoken, worded
+from plain.wording import several, worded
 
 LINKS = "people_links"  # (role, links by name, protocol) made just now: they can be shown only once
 Whose = Callable[[orm.Session], principals.Principal]
@@ -53,6 +52,7 @@ def show(principal: principals.Principal, cookie: str) -> None:
     with connect.reading(database()) as session:
         listed = people_list.list_people(session, principal, kept.value if kept else {})
         signed_in = sign_ins.open_sign_ins(session, principal)
+        groups = accounts.invited_groups(session, principal)
         days, due = personal_data.names_kept(session, principal)
     if kept is None:
         listed = [replace(line, active_s=math.nan) for line in listed]
@@ -68,12 +68,13 @@ def show(principal: principals.Principal, cookie: str) -> None:
         "people",
         worded("Find a person"),
     )
-    st.html(f'<div class="c-page">{people_table(shown)}</div>')
+    st.html(f'<div class="c-page">{people_rows.people_table(shown)}</div>')
     whose = acting(principal, cookie)
     if listed:
         _one_person(whose, listed)
     st.html(f'<div class="c-page"><h2>{worded("Invite")}</h2></div>')
     invite_by_name(whose)
+    _groups(whose, groups)
     _signed_in(whose, signed_in)
     _everybody(whose)
     _pay(whose, pay)
@@ -175,7 +176,7 @@ def invite_by_name(whose: Whose) -> None:
         + f'</p><div class="c-scroll"><table class="p-links">{rows}</table></div></div>'
     )
     with row():
-        mails = links_csv(made, role, asked)
+        mails = partial(downloaded, whose, "links", links_csv(made, role, asked))
         st.download_button(worded("Download for a mail merge"), mails, "links.csv", "text/csv", on_click="ignore")
         st.button(worded("I have them"), key="links_done", on_click=st.session_state.pop, args=(LINKS, None))
 
@@ -190,6 +191,23 @@ def invite_by_name(whose: Whose) -> None:
     )
 
 
+def _groups(whose: Whose, found: Mapping[str, str]) -> None:
+    """Groups of the lab's provider and the roles they come in with; nothing where nobody signs in by one."""
+    if not (known := providers()):
+        return
+    rows = [(escape(group), worded(role)) for group, role in found.items()]
+    listed = look.table("Groups of your provider", ("Group", "Role"), rows, "p-people") if rows else ""
+    st.html(f'<div class="c-page"><h2>{worded("Groups of your provider")}</h2>{listed}</div>')
+    with row():
+        of_which = f"{known[0]}/phd" if len(known) > 1 else "phd"
+        st.text_input(worded("Group"), key="new_group", placeholder=of_which, width=280)
+        st.selectbox(
+            worded("Role"), (*people_tables.ROLES, ""), key="group_role", width=180,
+            format_func=lambda role: worded(role or "nobody new"),
+        )  # fmt: skip
+        _button("Let it in", whose, _let_in, key="group", about="From now on; who came keeps their role.")
+
+
 def withdraw_open_link(whose: Whose, doors: Sequence[links.OpenLinkLine]) -> None:
     """The end of one of the links that work."""
     if working := [door.id for door in doors if door.state == "working"]:
@@ -199,13 +217,15 @@ def withdraw_open_link(whose: Whose, doors: Sequence[links.OpenLinkLine]) -> Non
 
 
 def _signed_in(whose: Whose, found: Sequence[sign_ins.OpenSignIn]) -> None:
-    rows = [(escape(one.name), worded(one.role), _at(one.since), _at(one.seen_at)) for one in found]
+    rows = [
+        (escape(one.name), worded(one.role), people_rows.at(one.since), people_rows.at(one.seen_at)) for one in found
+    ]
     heads = ("Name", "Role", "Since", "Last seen")
     st.html(
         f'<div class="c-page"><h2>{worded("Signed in now")}</h2>'
         f"{look.table('Signed in now', heads, rows, 'p-people')}</div>"
     )
-    by_id = {one.id: worded("{name}, since {at}", name=one.name, at=_at(one.since)) for one in found}
+    by_id = {one.id: worded("{name}, since {at}", name=one.name, at=people_rows.at(one.since)) for one in found}
     with row():
         chosen = st.selectbox(worded("Browser"), list(by_id), format_func=by_id.__getitem__, key="signed_in", width=340)
         _button("Sign it out", whose, sign_ins.end_sign_in, chosen, key="end_sign_in")
@@ -242,7 +262,7 @@ def _names(whose: Whose, days: int | None, due: datetime | None, status: str) ->
     """For how long names are kept, and their end."""
     so_long = worded("for {days} after closing", days=several(days or 0, "day"))
     told = worded("until they are deleted") if days is None else so_long
-    when = worded(": they go by themselves on {at}", at=_at(due)) if due else ""
+    when = worded(": they go by themselves on {at}", at=people_rows.at(due)) if due else ""
     st.html(
         f'<div class="c-page"><h2>{worded("Names")}</h2><p class="c-soft">'
         + worded(
@@ -294,6 +314,12 @@ def _invite_typed(session: Any, principal: principals.Principal) -> None:
     st.session_state.new_names = ""  # pressed again it would make other links
 
 
+def _let_in(session: Any, principal: principals.Principal) -> None:
+    if not (group := st.session_state.new_group.strip()):
+        raise errors.AnnotationError("bad_name", "write at least one name, one a line")
+    accounts.invite_group(session, principal, group, st.session_state.group_role)
+
+
 def _make_links(
     session: Any, principal: principals.Principal, names: list[str], role: str, new_link: bool = True
 ) -> None:
@@ -330,71 +356,13 @@ def _record_file(whose: Whose, name: str) -> str:
     return json.dumps(found, ensure_ascii=False, indent=2)
 
 
+def downloaded(whose: Whose, kind: str, text: str) -> str:
+    """A file that was made before, as whoever acts now may have it; see `principals.downloading`."""
+    with connect.transaction(database()) as session:
+        principals.require_role(principals.downloading(session, kind, whose(session)), "admin")
+    return text
+
+
 def _pay_file(whose: Whose) -> str:
     with connect.transaction(database()) as session:
         return pay_csv(people_list.pay_lines(session, principals.downloading(session, "pay", whose(session))))
-
-
-GATES = {"none": "–", "asked": "asked", "under_way": "under way"}
-AMBER = ("outdated", "failed")  # somebody has to do something
-
-
-def people_table(listed: Sequence[people_list.PersonLine]) -> str:
-    """Consent, training and completion codes have a column only where the study has any."""
-    if not listed:
-        return ""
-    gates = [name for name in ("consent", "training") if any(getattr(person, name) != "none" for person in listed)]
-    coded = any(person.completion_code for person in listed)
-    work = "Handed in", "In work", "Active", "Links", "Last seen"
-    heads = ("Name", "Role", *(name.title() for name in gates), *work, *(("Code",) if coded else ()))
-    rows = [
-        (
-            _over(escape(person.name), person.pseudonym),
-            _over(worded(person.role), "" if person.status == "active" else _coloured(person.status)),
-            *(_coloured(getattr(person, name)) for name in gates),
-            *(
-                _work(person)
-                if person.role in people_list.LABELLERS or person.handed_in + person.in_work
-                else ("–", "–", "–")
-            ),
-            _over(f"{person.links}", _used(person)),
-            _at(person.seen_at),
-            *((f"<code>{person.completion_code}</code>" if person.completion_code else "–",) if coded else ()),
-        )
-        for person in listed
-    ]
-    return look.table("People", heads, rows, "p-people")
-
-
-def _over(main: str, under: str) -> str:
-    return f'{main}<small class="c-under">{under}</small>'
-
-
-def _coloured(state: str) -> str:
-    words = worded(GATES.get(state, state))
-    return f'<span class="c-amber">{words}</span>' if state in AMBER else words
-
-
-def _work(person: people_list.PersonLine) -> tuple[str, str, str]:
-    active = (
-        DASH if math.isnan(person.active_s) else duration(person.active_s, texts_for(spoken().replace("_", "-")))
-    )  # not added up yet
-    return _over(f"{person.handed_in}", _beside_handed_in(person)), f"{person.in_work}", active
-
-
-def _beside_handed_in(person: people_list.PersonLine) -> str:
-    quota = worded("of {quota}", quota=person.quota) if person.quota is not None else ""
-    parts = (quota, worded("{void} void", void=person.void) if person.void else "")
-    return worded(", ").join(filter(None, parts))
-
-
-def _used(person: people_list.PersonLine) -> str:
-    if not person.link_used_at:
-        return worded("never used")
-    return worded(
-        "used {link_uses} ×, last {link_used_at:%Y-%m-%d}", link_uses=person.link_uses, link_used_at=person.link_used_at
-    )
-
-
-def _at(time: datetime | None) -> str:
-    return look.local_time(time) if time else "–"

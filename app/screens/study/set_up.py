@@ -58,12 +58,18 @@ REVEALING = (
 )
 ALONE = (
     ("calipers import probes, gold, evidence, labels, judge-results", "their many layouts are told by options"),
-    ("calipers pairs --design FILE, --strata", "a list is a file of yours; strata are told by options"),
-    ("calipers judge resume --wait --from-app", "the keys are on the machine that asks, and the worker runs there"),
+    ("calipers pairs --design, --strata, --per-category",
+     "a list is a file of yours; strata and categories are told by options"),
+    ("calipers items --priority, --reserve, --return-stale", "they are for single items, by their codes"),
+    ("calipers judge resume --from-app, check, retry, align, stress",
+     "the keys are on the machine that asks, and the worker runs there"),
+    ("calipers judge parse, drift, ledger, batches", "they look back at what workers did"),
     ("judges that are code or have a prompt of their own", "they are files of the machine that asks"),
     ("calipers packet, import ballots", "packets hold a person's secret, and leave the server by hand"),
-    ("calipers backup, restore, doctor, serve", "they are of the whole database, not of one study"),
-)
+    ("calipers systems, topics, export people-items, dataset --texts", "what they are about is told by options"),
+    ("calipers tidy, show, verify, reproduce", "they are of files, not of a study here"),
+    ("calipers backup, restore, upgrade, doctor, serve, demo", "they are of the whole database, not of one study"),
+)  # fmt: skip
 REFUSED = "set_up_refused"
 
 

@@ -22,6 +22,10 @@ def read_deepeval(path: Path, reading: entries.Reading) -> entries.Found:
                 raise ImportingError(f"{shown}: no list 'testCases'; give a test run that DeepEval saved")
             for number, case in enumerate(cases, start=1):
                 metrics = _first(case, METRICS) or []
+                if not isinstance(metrics, list):
+                    raise ImportingError(
+                        f"{shown}: test case {number}: its metrics are no list; give a test run as saved"
+                    )
                 found.leave("test cases without a metric", int(not metrics))
                 found.entries += [_entry(f"{shown}: test case {number}", number, case, metric) for metric in metrics]
     return found

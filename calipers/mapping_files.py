@@ -42,7 +42,7 @@ def recipe_text(recipe: Recipe) -> str:
     lines += [f"{name} = {_value(names)}" for name, names in listed.items() if names]
     tables: dict[str, Mapping[str, Any]] = {
         "form": {name: text for name, text in form.items() if text}, "columns": made.columns,
-        "constants": made.constants, "kinds": made.kinds, "kind_words": made.kind_words,
+        "constants": made.constants, "kinds": made.kinds, "kind_words": made.kind_words, "orders": made.orders,
         "beside": recipe.beside,
     }  # fmt: skip
     for name, table in tables.items():
@@ -84,6 +84,7 @@ def read_recipe(path: Path) -> Recipe:
             spread=tuple(Spread(**one) for one in held.get("spread", [])),
             kinds=dict(_table(held, "kinds")),
             kind_words=dict(_table(held, "kind_words")),
+            orders=dict(_table(held, "orders")),
             answers={one["criterion"]: Answers(one["read_as"], one["words"]) for one in held.get("answers", [])},
         )
         return Recipe(

@@ -19,9 +19,10 @@ from calibration.table import roles
 from calibration.table.typed_cells import is_number
 from calibration.table.verdicts import KNOWN_COLUMNS, REQUIRED
 from calibration.tidying import applying, beside, proposing, readings
-from calibration.tidying.found import EVERYBODY, NOBODY, kind_of
+from calibration.tidying.found import EVERYBODY, NOBODY, kind_of, without_totals
 from calibration.tidying.mapping import READ_AS, Asked, LabelMap
 from calibration.tidying.raters import called, kind_of_name, person_of
+from calibration.tidying.value_sets import ASK
 from calipers.label_files import SHORT, TELLING, read_labels
 from calipers.mapping_files import Recipe, ignored_in, read_recipe, refuse_absent
 
@@ -59,7 +60,6 @@ class TidyFile:
 
 NOTHING_SAID = Options()
 PAIR = ("system_a", "system_b")
-ASKS_SCORES = "--labels-are scores"  # numbers that may be scores or a verdict are never read in silence
 
 
 def read_tidy(path: Path, options: Options = NOTHING_SAID) -> TidyFile:
@@ -122,7 +122,8 @@ def _read_one(
         table = read_table(path, form, Wants(telling=TELLING, said=_said(asked, followed)))
     if not followed and not of_folder:
         asked = replace(asked, ignored=ignored_in(path, table, asked.ignored))
-    table = replace(table, frame=table.frame.drop(columns=[*asked.ignored], errors="ignore"))
+    rows, totals = without_totals(table.frame.drop(columns=[*asked.ignored], errors="ignore"))
+    table = replace(table, frame=rows, told=(*table.told, *totals))
     if followed:
         refuse_absent(path, table.frame, followed)
         raters, unsaid = followed.beside, beside.differing(table.frame, followed.mapping, followed.beside)
@@ -244,7 +245,7 @@ def read_ours(path: Path, options: Options = NOTHING_SAID, used_only: bool = Fal
     if readings.in_our_words(frame):
         return frame
     problems = read_tidy(path).problems  # our columns: what is wrong with a cell is said with its row
-    return frame if problems and not any(ASKS_SCORES in one for one in problems) else None
+    return frame if problems and not any(ASK in one for one in problems) else None
 
 
 def labels_of_frame(frame: pd.DataFrame, options: Options = NOTHING_SAID) -> tuple[pd.DataFrame, tuple[str, ...]]:
@@ -261,7 +262,7 @@ def labels_of_frame(frame: pd.DataFrame, options: Options = NOTHING_SAID) -> tup
     if is_ours and readings.in_our_words(text):
         return frame.copy(), ()
     made = _read_one(Path("DataFrame"), options, frame=text)
-    if is_ours and made.problems and not any(ASKS_SCORES in one for one in made.problems):
+    if is_ours and made.problems and not any(ASK in one for one in made.problems):
         return frame.copy(), ()
     problems = (*(f"column {name!r} appears twice; rename or remove one" for name in twice), *made.problems)
     if problems:

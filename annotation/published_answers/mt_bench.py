@@ -12,15 +12,15 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
-from annotation.tool_answers.entries import Entry, Found, Reading, flat, records
+from annotation.tool_answers.entries import Entry, Found, Reading, flat, is_model, records
 
 WON = {"model_1": "A", "model_a": "A", "model_2": "B", "model_b": "B"}
 DISAGREEING = "tie (inconsistent)"  # the two games named different winners
 UNSCORED = "-1"
 PAIR = flat(topic="question_id", criterion="part", judge="who", answer="given", first="shown")
 SINGLE = flat(topic="question_id", system="model", criterion="part", judge="who", answer="score", reason="judgment")
+FAILED = ("error", "")  # what their parser writes where it found no winner
 LISTED = re.compile(r"\[\s*[\"'](.+?)[\"']")  # a list as a CSV made of the data set has it: ['gpt-4' 'pair-v2']
-MACHINES = ("gpt", "claude", "llama", "palm", "vicuna")
 
 
 def read_mt_bench(path: Path, reading: Reading) -> Found:
@@ -40,13 +40,15 @@ def _entries(found: Found, where: str, record: dict[str, Any]) -> Iterator[Entry
         judge = [listed[1]]
     who = as_text(judge[0] if isinstance(judge, list) else judge) or ""  # beside it stands the prompt's name
     held = {**record, "who": who, "part": f"turn{as_text(record.get('turn')) or '1'}"}
-    kind = "judge" if isinstance(judge, list) or who.lower().startswith(MACHINES) else "human"
+    kind = "judge" if isinstance(judge, list) or is_model(who) else "human"
     if "g1_winner" in record:
         for game, first in (("g1", "A"), ("g2", "B")):
             usual = PAIR | flat(system_a="model_1", system_b="model_2", reason=f"{game}_judgment")
             yield _pair(f"{where} {game}", held | {"shown": first}, usual, record[f"{game}_winner"], kind)
     elif "winner" in record:
         found.leave("ties of two games that disagree", int(record["winner"] == DISAGREEING))
+        is_known = bool(_verdict(record["winner"])) or (as_text(record["winner"]) or "") in FAILED
+        found.leave("winners that are neither model_a, model_b nor a tie, and so no answers", int(not is_known))
         shown = {"shown": "A" if kind == "human" else ""}  # a judge's winner is that of both orders together
         yield _pair(where, held | shown, PAIR | flat(system_a="model_a", system_b="model_b"), record["winner"], kind)
     else:
@@ -55,6 +57,10 @@ def _entries(found: Found, where: str, record: dict[str, Any]) -> Iterator[Entry
 
 
 def _pair(where: str, held: dict[str, Any], usual: dict[str, list[str]], winner: Any, kind: str) -> Entry:
-    text = as_text(winner) or ""  # their parser writes error where it found none; arenas know `tie (bothbad)` too
-    verdict = "tie" if text.startswith("tie") else WON.get(text, "")
+    verdict = _verdict(winner)
     return Entry(where, held | {"given": verdict}, usual, status="" if verdict else "invalid", kind=kind, sides=False)
+
+
+def _verdict(winner: Any) -> str:
+    text = as_text(winner) or ""  # arenas know `tie (bothbad)` too
+    return "tie" if text.startswith("tie") else WON.get(text, "")

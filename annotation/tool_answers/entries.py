@@ -5,6 +5,7 @@ itself.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ FIELDS = (
     "topic", "system", "system_a", "system_b", "first", "criterion", "answer", "judge", "run", "reason", "probe",
     "sha256_a", "sha256_b",
 )  # fmt: skip
+MODEL = re.compile(r"(?:gpt|claude|gemini|gemma|llama|mi[sx]tral|qwen|deepseek|palm|vicuna|o\d)[\w.:-]*\d", re.I)
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".pq")
 
 
@@ -180,6 +182,11 @@ def value_of(cell: Any) -> Any:
 def one_of(record: Mapping[str, Any], *names: str) -> Any:
     """The value under the first of these names that holds one; None where none does."""
     return next((record[name] for name in names if record.get(name) not in (None, "")), None)
+
+
+def is_model(name: str) -> bool:
+    """Whether somebody is called as models are, with a version: gpt-4o, claude-v1, and not a person Claude."""
+    return bool(MODEL.match(name))
 
 
 def parse_fields(text: str, fields: Sequence[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
-from annotation.tool_answers.entries import Entry, Found, Reading, flat, metadata_places, one_of, records
+from annotation.tool_answers.entries import Entry, Found, Reading, flat, is_model, metadata_places, one_of, records
 
 PLACES = metadata_places("meta", "task")
 IGNORED = "ignore"
@@ -40,6 +40,6 @@ def _entry(where: str, record: dict[str, Any], reading: Reading) -> Entry:
     usual = PLACES | flat(criterion=("criterion", "label"), answer="given", reason=("reason", "comment"), judge="rater")
     missing = answer == IGNORED or not value or (chosen and answer != "accept")
     return Entry(
-        where, held, usual, status="missing" if missing else "", kind="human",
+        where, held, usual, status="missing" if missing else "", kind="judge" if is_model(who) else "human",
         name=as_text(record.get("_input_hash")) or "",
     )  # fmt: skip

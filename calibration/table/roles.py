@@ -62,7 +62,16 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "presentation": ("AB", "BA"),
     "status": verdicts.STATUSES,
 }
-ORDERS = {"ab": "AB", "ba": "BA", "original": "AB", "swapped": "BA"}  # how others write a presentation
+ORDERS = {  # how others write a presentation
+    "ab": "AB", "ba": "BA", "original": "AB", "swapped": "BA", "forward": "AB", "reverse": "BA", "reversed": "BA",
+    "normal": "AB", "flipped": "BA",
+}  # fmt: skip
+TURNED = re.compile(
+    r"(?:is|was)?(?:(?:position|order|answer|response|side|model|system|pair|ab)s?)?"
+    r"(?:swap(?:ped)?|flip(?:ped)?|reversed?|switched)(?:positions?|order|sides?)?"
+)
+A_FIRST = re.compile(r"(?:is)?(?:model|system|answer|response)?a(?:is|was|on|shown)*(?:left|first)")
+YES, NO = ("1", "1.0", "true", "yes", "y", "t"), ("0", "0.0", "false", "no", "n", "f")
 ALIASES = {"tie_inconsistent": "read as tie", "n/a": "read as not_applicable", "unparsed": "read as status invalid"}
 LONGEST_END = 3  # letters of ID, key and the like, which say nothing behind a word of another script
 FIRST = 100  # cells that are looked at before all of a column are
@@ -128,6 +137,17 @@ def in_english(name: str) -> str:
     """Letters and digits of a name; "" where other scripts say what it is and the rest is `ID` or a number."""
     plain = re.sub(r"[^a-z0-9]", "", name.lower())
     return plain if name.isascii() or len(plain) > LONGEST_END else ""
+
+
+def order_words(head: str) -> dict[str, str]:
+    """What the words of a column called so say of the order in which two systems were shown; {} where it is of none."""
+    name = in_english(head)
+    if name in ("presentation", *NAMES["presentation"]):
+        return ORDERS | {"1": "AB", "2": "BA"}
+    if TURNED.fullmatch(name) or A_FIRST.fullmatch(name):
+        yes, no = ("BA", "AB") if TURNED.fullmatch(name) else ("AB", "BA")
+        return ORDERS | dict.fromkeys(YES, yes) | dict.fromkeys(NO, no)
+    return {}
 
 
 def columns_of(table: pd.DataFrame, roles: Mapping[str, str]) -> tuple[Column, ...]:

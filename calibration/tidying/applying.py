@@ -147,7 +147,11 @@ def _named(long: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
         failed = {word: said for word, said in STATUS.items() if word not in UNSAID}
         out["status"] = out["status"].map(lambda word: failed.get(plain(word), word))
     if "presentation" in out:
-        out["presentation"] = out["presentation"].map(lambda word: roles.ORDERS.get(word.strip().lower(), word))
+        words = {**roles.ORDERS, **mapping.orders}
+        shown = out["presentation"].map(lambda word: words.get(word.strip(), words.get(word.strip().lower(), word)))
+        for part, order in {"system_a": "AB", "system_b": "BA"}.items():  # or the name of the one that stood first
+            shown = shown.mask(shown.ne("") & shown.eq(out.get(part, "")), order)
+        out["presentation"] = shown
     return out
 
 

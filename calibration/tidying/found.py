@@ -4,10 +4,16 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from calibration.table.typed_cells import is_number
 from calibration.tidying.mapping import Answers, Asked, LabelMap, Spread
 from calibration.tidying.raters import bare_name, is_of_all, kind_of_name
 
 EVERYBODY, NOBODY = "all", "none"  # --people all: everybody is a person; none: all raters are judges
+TOTALS = frozenset(
+    ("mean", "average", "avg", "median", "sum", "total", "grand total", "totals", "std", "sd", "summe", "gesamt",
+     "mittelwert", "durchschnitt", "schnitt", "suma", "promedio", "media", "somme", "moyenne", "平均", "平均分", "均值",
+     "合计", "总计", "总分")
+)  # fmt: skip
 FROM = ("file", "sheet")  # name the rater of a folder's file, or of a sheet
 
 
@@ -22,13 +28,17 @@ class Found:
     spread: tuple[Spread, ...] = ()
     kinds: dict[str, str] = field(default_factory=dict)
     kind_words: dict[str, str] = field(default_factory=dict)
+    orders: dict[str, str] = field(default_factory=dict)
+    flagged: str = ""  # the column that says by other words than AB and BA that some pairs were shown turned
     answers: dict[str, Answers] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
     @property
     def mapping(self) -> LabelMap:
-        return LabelMap(self.columns, self.constants, self.spread, self.kinds, self.kind_words, self.answers)
+        return LabelMap(
+            self.columns, self.constants, self.spread, self.kinds, self.kind_words, self.answers, self.orders
+        )
 
     @property
     def names(self) -> list[str]:
@@ -40,6 +50,18 @@ class Found:
         used = {name for names in self.columns.values() for name in names}
         used |= {name for one in self.spread for name in one.columns}
         return [name for name in self.names if name not in used]
+
+
+def without_totals(table: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The table without last rows that are made of the others: `Mean` and numbers alone; and what is told of them."""
+    words: list[str] = []
+    for row in table.iloc[::-1].itertuples(index=False, name=None):
+        word, *rest = [text for cell in row if (text := str(cell).strip())] or [""]
+        if word.rstrip(" :").casefold() not in TOTALS or not rest or not all(map(is_number, rest)):
+            break
+        words.append(word)
+    told = f"left out, being made of the other rows: the last, {', '.join(words)} (another name there keeps it)"
+    return table.iloc[: len(table) - len(words)], (told,) if words else ()
 
 
 def kind_of(name: str, asked: Asked) -> str:

@@ -45,7 +45,8 @@ class LabelMap:
 
     `columns`: part -> the columns that hold it, joined where they are several; `constants`: part -> one value for all
     rows; `spread`: the columns of a wide table; `kinds`: rater -> human or judge, where no column says it;
-    `kind_words`: a column's words for them; `answers`: criterion -> how its answers are read, "" for those not listed.
+    `kind_words`: a column's words for them; `answers`: criterion -> how its answers are read, "" for those not listed;
+    `orders`: a column's words for a presentation, AB or BA.
     """
 
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -54,6 +55,7 @@ class LabelMap:
     kinds: Mapping[str, str] = field(default_factory=dict)
     kind_words: Mapping[str, str] = field(default_factory=dict)
     answers: Mapping[str, Answers] = field(default_factory=dict)
+    orders: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def scores(self) -> set[str]:
@@ -76,7 +78,8 @@ class Asked:
 
     `columns` as of a `LabelMap`; several columns of rater_id or criterion are a wide table. `labels_are`: as `read_as`
     of `Answers`, "" to find out. `people`: names of raters; where any is given, the others are judges.
-    `ignored`: columns, and in JSON objects and lists too, that are not read.
+    `ignored`: columns, and in JSON objects and lists too, that are not read. Of `words` those that are AB or BA are of
+    the presentation, and of no answer.
     """
 
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -85,6 +88,11 @@ class Asked:
     labels_are: str = ""
     people: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+
+    @property
+    def orders(self) -> dict[str, str]:
+        """The words that were said to be a presentation."""
+        return {word: order for word, order in self.words.items() if order in ("AB", "BA")}
 
 
 @dataclass(frozen=True)

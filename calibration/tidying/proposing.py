@@ -52,6 +52,7 @@ def propose(frame: pd.DataFrame, asked: mapping.Asked = NOTHING) -> mapping.Prop
         found.problems.append("the table has no rows; give it at least one label")
         return mapping.Proposal(found.mapping, (), tuple(found.problems))
     _find_columns(found)
+    readings.find_order(found)
     find_shape(found)
     _find_raters(found)
     measures.give_measures(found)

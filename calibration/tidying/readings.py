@@ -4,21 +4,82 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from shlex import quote
+from string import ascii_uppercase
 
 import pandas as pd
 
 from calibration.table import roles, typed_cells
 from calibration.tidying import applying, mapping
 from calibration.tidying.found import Found
+from calibration.tidying.measures import BETWEEN
 from calibration.tidying.value_sets import STATUS as STATUS_WORDS
-from calibration.tidying.value_sets import TIES, plain, recognise
+from calibration.tidying.value_sets import TIES, meanings, plain, recognise
 
 EMPTY = "EMPTY"  # an empty cell, in --map-label
 SIDED = re.compile(r"left|first|links|izquierd|gauche|左")
+STOOD_FIRST = re.compile(
+    r"(?:shown)?(?:left|first)(?:model|system|answer|response)?|(?:model|system)(?:shown)?(?:left|first)"
+)
+
+
+def find_order(found: Found) -> None:
+    """Which column says in which order two systems were shown: by words or a flag, or by the one that stood first."""
+    _ask_of_orders(found)
+    asked = found.asked.columns.get("presentation", ())
+    if "presentation" in found.constants or len(asked) > 1:
+        return
+    pair = [found.columns[part][0] for part in ("system_a", "system_b") if part in found.columns]
+    systems = {*found.table[pair].to_numpy().ravel()} if len(pair) == 2 else set[str]()
+    for name in asked or found.columns.get("presentation") or tuple(found.free()):
+        last = name.rpartition(".")[2]
+        words = [word for word in map(str, found.table[name].str.strip().unique()) if word]
+        known = {word: order for word in words if (order := roles.order_words(last).get(word.lower()))}
+        known |= {word: order for word, order in found.asked.orders.items() if word in words}
+        is_name = {*words} <= systems and bool(asked or STOOD_FIRST.fullmatch(roles.in_english(last)))
+        if words and (len(known) == len(words) or is_name):
+            found.columns["presentation"], found.orders = (name,), known
+            is_plain = {word.upper() for word in words} <= {"AB", "BA"}
+            found.flagged = "" if is_plain or {*known.values()} == {"AB"} else name
+            if found.flagged:
+                said = ", ".join(f"{word!r} is {order}" for word, order in known.items()) or "which system stood first"
+                found.told.append(f"{name!r} says in which order the two were shown: {said}")
+            return
+        if asked and words:
+            odd = [word for word in words if word not in known]
+            said = quote(",".join(f"{word}=AB|BA" for word in odd[:4]))
+            found.problems.append(f"{name!r} is the presentation and says neither AB nor BA: --map-label {said}")
+
+
+def _ask_of_orders(found: Found) -> None:
+    """Columns of a wide table that say in which order one rater's pairs were shown, which no mapping can hold."""
+    for name in found.free():
+        words = {word.lower() for word in found.table[name].str.strip().unique()} - {""}
+        ends = [(name[: mark.start()], roles.order_words(name[mark.end() :])) for mark in BETWEEN.finditer(name)]
+        of = next((head for head, known in ends if words and words <= known.keys()), "")
+        if any(of and other.startswith(of) for other in found.names if other != name):
+            found.problems.append(
+                f"{name!r} may say in which order each pair was shown, which a column for each rater cannot: --map "
+                f"ignore={name} where A is always system_a; else write a row for each answer with its presentation"
+            )
+            found.table = found.table.drop(columns=name)
+
+
+def _ask_of_both_orders(found: Found) -> None:
+    """Two columns of a wide table that may be one judge's, in both orders."""
+    ended = [one.rater_id for one in found.spread if re.fullmatch(r".*[ _.-](?:ab|ba)", one.rater_id, re.I)]
+    twice = [name for name in ended if [one[:-3] for one in ended].count(name[:-3]) > 1]
+    if twice and "rater_id" not in found.asked.columns:
+        columns = [one.column for one in found.spread]
+        found.problems.append(
+            f"{' and '.join(twice)} may be one judge in both orders: --map ignore={twice[-1]} reads the first alone; "
+            f"--map {quote('rater_id=' + '+'.join(columns))} where they are two judges whose A is always system_a; "
+            "else write a row for each answer with its presentation"
+        )
 
 
 def find_answers(found: Found) -> None:
     """How the words of each criterion are read."""
+    _ask_of_both_orders(found)
     table = applying.unfolded(found.table, found.mapping)
     column = found.columns.get("criterion", ("",))[0]
     if any(one.criterion for one in found.spread):
@@ -51,19 +112,32 @@ def _read(found: Found, rows: pd.DataFrame, named: str) -> tuple[mapping.Answers
     """(how its words are read, what is told, what is asked) of one criterion."""
     said = found.asked
     words = {word for word in rows["label"].str.strip().unique() if word}
-    mapped = {word: said.words.get(word, word) for word in words}
+    mapped = {word: word if word in said.orders else said.words.get(word, word) for word in words}
     names = _systems(found, rows)
-    meant = _beside_names({*mapped.values()}, names) if said.labels_are in ("", "systems") else None
+    if not said.labels_are and _named_crosswise(found, rows, {*mapped.values()} & names):
+        return mapping.Answers("words"), "", (
+            f"{', '.join(sorted(names))} are names of systems, and may be the first and the second of a row: "
+            "--labels-are systems where an answer is a name, --labels-are verdicts where it is a place in the row"
+        )  # fmt: skip
+    meant = _beside_names({*mapped.values()}, names, said.labels_are) if said.labels_are in ("", "systems") else None
     if meant is not None:
         return mapping.Answers("systems", _through(mapped, meant)), "names of systems are read as A and B", ""
     read = recognise({*mapped.values()}, named, bool(names), said.labels_are)
     answers, ask = read.answers, read.ask
+    if said.labels_are == "sides" and answers.read_as == "verdicts":
+        answers = replace(answers, read_as="sides")
+    elif found.flagged and answers.read_as == "verdicts" and not said.labels_are and not ask:
+        ask = (
+            f"{found.flagged!r} says that some pairs were shown turned, and A and B may be places or systems: "
+            "--labels-are sides where A is what stood first, --labels-are verdicts where it is system_a however shown"
+        )
     if answers.read_as == "sides" and (said.labels_are == "verdicts" or _named_after_sides(found)):
         answers = replace(answers, read_as="verdicts")
     elif answers.read_as == "sides" and "presentation" not in found.columns and not ask:
         ask = (
             "left, right, first and second are places, and no column says which system stood there: --map "
-            "presentation=COLUMN (with AB or BA), or --labels-are verdicts where the first is always system_a"
+            "presentation=COLUMN (other words than AB and BA: --map-label WORD=BA), or --labels-are verdicts where the "
+            "first is always system_a"
         )
     if answers.read_as == "words" and not ask:
         ask = _odd(mapped.values(), bool(names))
@@ -78,10 +152,10 @@ def _through(mapped: Mapping[str, str], meant: Mapping[str, str]) -> dict[str, s
 
 def _odd(words: Iterable[str], is_paired: bool) -> str:
     """The sentence that asks about words beside verdicts or numbers, "" where they are a list of their own."""
-    usable = [word for word in words if plain(word) not in STATUS_WORDS]
+    usable = sorted(word for word in words if plain(word) not in STATUS_WORDS)
     rest = [word for word in usable if not typed_cells.is_number(word)]
     known = [word for word in usable if recognise([word, "A", "B"], "", False).answers.read_as in ("verdicts", "sides")]
-    if len(rest) < len(usable) and 2 * len(rest) <= len(usable):
+    if not is_paired and len(rest) < len(usable) and 2 * len(rest) <= len(usable):
         odd = rest
     elif is_paired or (len({*known} & {*usable}) > 1 and recognise(known, "", False).answers.read_as != "words"):
         odd = [word for word in usable if word not in known]
@@ -90,11 +164,17 @@ def _odd(words: Iterable[str], is_paired: bool) -> str:
     if not odd:
         return ""
     shown = ", ".join(map(repr, odd[:5]))
+    if not is_paired and {*usable} <= {*ascii_uppercase[: max(3, len(usable))]}:
+        grades = ",".join(f"{word}={len(usable) - place}" for place, word in enumerate(sorted(usable)))
+        verdicts = f", {odd[0]}=tie where they are verdicts on pairs" * (len(odd) == 1)
+        return f"{shown} beside A and B: --map-label {grades} where they are grades{verdicts}"
+    numbers = [word for word in odd if typed_cells.is_number(word)] if is_paired else []
     meant = "A|B|tie" if is_paired or len(rest) == len(usable) else "NUMBER"
-    said = quote(f"{odd[0]}={meant}")
+    each = [meanings(numbers)] if numbers else []
+    each += [f"{word}={meant}" for word in [word for word in odd if word not in numbers][:5]]
     return (
-        f"{shown} stand{'s' * (len(odd) == 1)} beside other answers; say what is meant: --map-label {said}, or "
-        "=invalid where it is no answer"
+        f"{shown} stand{'s' * (len(odd) == 1)} beside other answers; say what is meant: --map-label "
+        f"{quote(','.join(each))}, or =invalid where it is no answer"
     )
 
 
@@ -105,15 +185,25 @@ def _systems(found: Found, rows: pd.DataFrame) -> set[str]:
     return named if rows[found.columns["system_b"][0]].ne("").any() else set()
 
 
-def _beside_names(words: set[str], systems: set[str]) -> dict[str, str] | None:
+def _named_crosswise(found: Found, rows: pd.DataFrame, names: set[str]) -> bool:
+    """Whether answers are names of systems that say a place too, A or Model 2, and some stand in the other place."""
+    pair = {"1", "2"} if names <= {"1", "2"} else set[str]()
+    read = recognise(names | pair, "", True, "verdicts").answers if names else mapping.Answers()
+    places = {name: read.words.get(name, name) for name in names} if read.read_as in ("verdicts", "sides") else {}
+    stood = {"A": found.columns["system_a"][0], "B": found.columns["system_b"][0]} if places else {}
+    return any(rows[column].map(places).fillna(place).ne(place).any() for place, column in stood.items())
+
+
+def _beside_names(words: set[str], systems: set[str], labels_are: str) -> dict[str, str] | None:
     """What words beside the names of systems mean: ties, none, and another rater's A and B; None where it is unsure.
 
     A and B beside names are sides of the row only where no name is one as well.
     """
     ties = {word: "tie" for word in words if plain(word) in TIES and word not in systems}
     ties |= {word: STATUS_WORDS[plain(word)] for word in words if plain(word) in STATUS_WORDS}
+    ties |= {word: "tie" for word in words & {"0"} if systems == {"1", "2"}}
     other = words - systems - {*ties}
-    if not words & systems or systems <= {"A", "B"}:
+    if not words & systems or (systems <= {"A", "B"} and labels_are != "systems"):
         return None
     read = recognise(other, "", True).answers  # such as 1, 2 and 0
     read = read if read.read_as == "verdicts" else recognise(other | {"A", "B"}, "", True).answers

@@ -96,23 +96,36 @@ def _numbers(written: list[str], usable: list[str], named: str, is_paired: bool,
     values = {float(word) for word in usable}
     statuses = _statuses(written)
     shown = ", ".join(sorted({number_text(word) for word in usable})[:6])
-    if labels_are == "scores" or (not is_paired and not {1.0, 2.0} <= values) or values - {-1.0, 0.0, 1.0, 2.0}:
-        if is_paired and labels_are != "scores":
-            told = f"the answers are the numbers {shown}, and two systems are named: a number is no verdict on a pair; "
-            return Read(
-                Answers("scores"), ask=f"{told}{ASK}1=A,2=B,0=tie, or leave the second system out: --map ignore=COLUMN"
-            )
+    if labels_are == "scores" or (not is_paired and not {1.0, 2.0} <= values <= {-1.0, 0.0, 1.0, 2.0}):
         return Read(Answers("scores", statuses))
-    if is_paired and {1.0, 2.0} <= values <= {0.0, 1.0, 2.0}:
-        meant = {word: {1.0: "A", 2.0: "B", 0.0: "tie"}[float(word)] for word in usable}
-        return Read(Answers("verdicts", meant | statuses), "1 is system_a, 2 is system_b, 0 is a tie")
+    if is_paired and (values == {1.0, 2.0} or (values == {0.0, 1.0, 2.0} and labels_are in ("verdicts", "sides"))):
+        meant = {word: {1.0: "A", 2.0: "B"}.get(float(word), "tie") for word in usable}
+        told = "1 is system_a, 2 is system_b" + ", 0 is a tie" * (0.0 in values)
+        return Read(Answers("verdicts", meant | statuses), told)
     if not is_paired and any(one in plain(named) for one in SCORES):
         return Read(Answers("scores", statuses))
-    what = f"the answers are the numbers {shown}, which may be "
+    what = f"the answers are the numbers {shown}, "
     if is_paired:
-        return Read(Answers("scores"), ask=f"{what}either system: {ASK}1=A,0=B, or as they were meant")
-    what += "scores, or the first, the second and a tie of a pair: --labels-are scores, or "
-    return Read(Answers("scores"), ask=f"{what}{ASK}1=A,2=B,0=tie")
+        what += "and two systems are named: a number is no verdict on a pair; "
+        otherwise = "or as they were meant; where they are scores, leave the second system out: --map ignore=COLUMN"
+        return Read(Answers("scores"), ask=f"{what}{ASK}{meanings(usable)}, {otherwise}")
+    what += "which may be scores, or the first, the second and a tie of a pair: --labels-are scores, or "
+    return Read(Answers("scores"), ask=f"{what}{ASK}{meanings(usable)}")
+
+
+def meanings(numbers: Collection[str]) -> str:
+    """Numbers that say who won a pair as --map-label takes them, by the meaning that is most common."""
+    values = {word: float(word) for word in sorted(numbers, key=float, reverse=True)}
+    if min(values.values()) < 0:
+        meant = {word: "A" if one > 0 else "B" if one else "tie" for word, one in values.items()}
+    elif {*values.values()} <= {0.0, 0.5, 1.0}:
+        meant = {word: {1.0: "A", 0.0: "B"}.get(one, "tie") for word, one in values.items()}
+    elif {*values.values()} <= {0.0, 1.0, 2.0, 3.0}:
+        upwards = sorted(values, key=lambda word: values[word] or 9)
+        meant = {word: {1.0: "A", 2.0: "B"}.get(values[word], "tie") for word in upwards}
+    else:
+        meant = dict.fromkeys([*values][:6], "A|B|tie")
+    return ",".join(f"{word}={verdict}" for word, verdict in meant.items())
 
 
 def _verdicts(usable: list[str], labels_are: str) -> Read | None:

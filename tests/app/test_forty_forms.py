@@ -93,6 +93,12 @@ def sided(order: Mapping[int, str]) -> list[Row]:
     ]
 
 
+def flagged(rows: Sequence[Row]) -> list[Row]:
+    """The order as a flag, which says whether the pair was swapped."""
+    return [{key: cell for key, cell in row.items() if key != "order"} | {"is_swapped": int(row["order"] == "BA")}
+            for row in rows]  # fmt: skip
+
+
 def delimited(rows: Sequence[Row], separator: str = ",", encoding: str = "utf-8") -> bytes:
     out = io.StringIO(newline="")
     writer = csv.DictWriter(out, list(rows[0]), delimiter=separator)
@@ -162,7 +168,6 @@ FORMS: dict[str, tuple[str, bytes | Callable[[Path], object]]] = {
     # shapes
     "a column a rater": ("a.csv", delimited(wide())),
     "a column a rater, named after labels": ("a.csv", delimited(wide(heads=[f"{one}_label" for one in RATERS]))),
-    "a column a rater, numbers": ("a.csv", delimited(wide({"A": "1", "B": "2", "t": "0"}))),
     "a column a rater and criterion": ("a.csv", delimited([
         {k if k in ("question_id", "model_a", "model_b") else f"{k}.overall": v for k, v in row.items()}
         | {f"{rater}.style": "A" for rater in RATERS} for row in wide()])),
@@ -178,12 +183,11 @@ FORMS: dict[str, tuple[str, bytes | Callable[[Path], object]]] = {
     "A>>B": ("a.csv", in_words("A>>B", "B>A", "A=B")),
     "small letters": ("a.csv", in_words("a", "b", "Tie")),
     "win, lose": ("a.csv", in_words("win", "lose", "draw")),
-    "1, 2, 0": ("a.csv", in_words("1", "2", "0")),
-    "1.0, 2.0, 0.0": ("a.csv", in_words("1.0", "2.0", "0.0")),
     "names of systems": ("a.csv", in_words("atlas", "borel", "tie")),
     "Assistant A": ("a.csv", in_words("Assistant A", "Assistant B", "Both good")),
     "Response 1 is better": ("a.csv", in_words("Response 1 is better", "Response 2 is slightly better", "About the same")),
     "left and right, with the order": ("a.csv", delimited(sided({0: "AB", 1: "BA"}))),
+    "left and right, with a flag": ("a.csv", delimited(flagged(sided({0: "AB", 1: "BA"})))),
     "left and right, systems called so": ("a.csv", delimited(
         long({"A": "left", "B": "right", "t": "tie"}, pairs=("left_model", "right_model")))),
     "verdicts without systems": ("a.csv", delimited(long(pairs=()))),
@@ -228,7 +232,19 @@ ASKED: dict[str, tuple[str, bytes, str, Mapping[str, Any]]] = {
         {"people": ["ada,ben"]},
     ),
     "0 and 1 for two systems": (
-        "a.csv", in_words("0", "1", "0.5"), "--map-label 1=A,2=B,0=tie", {"words": ["0=A,1=B,0.5=tie"]},
+        "a.csv", in_words("0", "1", "0.5"), "--map-label 1=A,0.5=tie,0=B", {"words": ["0=A,1=B,0.5=tie"]},
+    ),
+    "1, 2, 0, or classes 0, 1, 2": (
+        "a.csv", in_words("1", "2", "0"), "--map-label 1=A,2=B,0=tie", {"words": ["1=A,2=B,0=tie"]},
+    ),
+    "a column a rater, numbers": (
+        "a.csv", delimited(wide({"A": "1.0", "B": "2.0", "t": "0.0"})), "--map-label 1.0=A,2.0=B,0.0=tie",
+        {"labels_are": "verdicts"},
+    ),
+    "A and B with a flag": (
+        "a.csv", delimited(flagged([row | {"label": {"left": "A", "right": "B"}.get(row["label"], "tie")}
+                                    for row in sided({0: "AB", 1: "BA"})])),
+        "--labels-are sides where A is what stood first", {"labels_are": "sides"},
     ),
 }  # fmt: skip
 NAMES = {"ada": "annotator_1", "winner": "annotator_1", "ben": "annotator_2", "eve": "gpt-4o", "1": "annotator_1",
@@ -550,7 +566,8 @@ def test_what_may_not_be_read_as_an_answer_is_not(tmp_path: Path) -> None:
     reasoned = [{"item": n, "human_1": "A", "human_2": "B", "gpt-4o": f"{n} is better, so [[A]]"} for n in range(40)]
     assert "different answers: gpt-4o (say so if they are answers" in str(made(reasoned).told)
     named = [
-        {"item": n, "model_1": "xy"[n % 2], "model_2": "yx"[n % 2], "human_1": n % 3, "gpt-4o": "x"} for n in range(9)
+        {"item": n, "model_1": "xy"[n % 2], "model_2": "yx"[n % 2], "human_1": n % 3 or 1, "gpt-4o": "x"}
+        for n in range(9)
     ]
     given = made(named).labels
     of_judge = given[given["rater_id"] == "gpt-4o"]
@@ -662,7 +679,7 @@ def test_what_is_no_answer_of_one_person_is_not_read_as_one(head: str) -> None:
 
 
 def test_there_are_forty_and_more() -> None:
-    assert (len(FORMS), len(ASKED)) == (39, 8)
+    assert (len(FORMS), len(ASKED)) == (37, 11)
 
 
 @pytest.mark.parametrize("name", FORMS)

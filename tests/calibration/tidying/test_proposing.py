@@ -11,6 +11,7 @@ from calibration.table.checking import check_verdicts
 from calibration.table.other_languages import HEADS, language_of
 from calibration.table.roles import NAMES, roles_of
 from calibration.tidying.applying import tidy
+from calibration.tidying.found import without_totals
 from calibration.tidying.keys import WHEN, smallest_key
 from calibration.tidying.mapping import Asked
 from calibration.tidying.proposing import propose
@@ -110,6 +111,71 @@ def test_a_side_is_the_system_that_stood_there(order: str, label: str) -> None:
     table = frame(f"item model_a model_b rater order choice\ni x y human_1 {order} left\nj x y human_1 AB right")
     made = tidy(table, propose(table).mapping)
     assert made.labels["label"].tolist() == [label, "B"]
+
+
+@pytest.mark.parametrize("head", ["is_swapped", "flipped", "position_reversed", "a_is_left", "order", "left_model"])
+def test_a_flag_of_the_order_makes_two_readings_of_a_and_b_and_one_of_left_and_right(head: str) -> None:
+    words = {"a_is_left": ("1", "0"), "order": ("1", "2"), "left_model": ("x", "y")}.get(head, ("no", "YES"))
+    rows = f"i x y human_1 {words[0]} A\nj x y human_1 {words[1]} A"
+    table = frame(f"item model_a model_b rater {head} choice\n{rows}")
+    (problem,) = propose(table).problems
+    assert f"{head!r} says that some pairs were shown turned, and A and B may be places or systems" in problem
+    for labels_are, second in (("sides", "B"), ("verdicts", "A")):
+        assert f"--labels-are {labels_are} where" in problem
+        found = propose(table, Asked(labels_are=labels_are))
+        made = tidy(table, found.mapping).labels
+        assert (made["label"].tolist(), made["presentation"].tolist()) == (["A", second], ["AB", "BA"])
+    sided = table.assign(choice=["left", "right"])
+    assert tidy(sided, propose(sided).mapping).labels["label"].tolist() == ["A", "A"]
+
+
+def test_what_a_value_of_an_order_means_can_be_said() -> None:
+    table = frame("item model_a model_b rater shown choice\ni x y human_1 u left\nj x y human_1 v left")
+    assert "--map presentation=COLUMN (other words than AB and BA: --map-label WORD=BA)" in propose(table).problems[0]
+    columns = {"presentation": ("shown",)}
+    (problem,) = propose(table, Asked(columns=columns)).problems
+    assert problem == "'shown' is the presentation and says neither AB nor BA: --map-label 'u=AB|BA,v=AB|BA'"
+    found = propose(table, Asked(columns=columns, words={"u": "AB", "v": "BA"}))
+    assert found.mapping.orders == {"u": "AB", "v": "BA"}
+    assert tidy(table, found.mapping).labels["label"].tolist() == ["A", "B"]
+
+
+def test_columns_of_one_judge_in_two_orders_are_asked_about() -> None:
+    table = frame("item model_a model_b human_1 gpt-4_AB gpt-4_BA\ni x y A A B\nj x y B B A")
+    (problem,) = propose(table).problems
+    assert (
+        "gpt-4_AB and gpt-4_BA may be one judge in both orders: --map ignore=gpt-4_BA reads the first alone" in problem
+    )
+    said = Asked(columns={"rater_id": ("human_1", "gpt-4_AB", "gpt-4_BA")})
+    assert propose(table, said).problems == ()
+    flagged = frame("item model_a model_b human_1 gpt-4 gpt-4_swapped\ni x y A A 0\nj x y B B 1")
+    (problem,) = propose(flagged).problems
+    assert "'gpt-4_swapped' may say in which order each pair was shown" in problem
+
+
+@pytest.mark.parametrize(("names", "tie"), [("A B", "tie"), ("Model_A Model_B", "tie"), ("1 2", "0")])
+def test_names_that_are_places_too_are_asked_about_where_they_stand_crosswise(names: str, tie: str) -> None:
+    one, other = names.split()
+    rows = [f"i {one} {other} human_1 {one}", f"j {other} {one} human_1 {one}", f"k {one} {other} human_1 {tie}"]
+    rows.append(f"l {one} {other} human_1 {other}")
+    table = frame("\n".join(["item model_a model_b rater choice", *rows]))
+    (problem,) = propose(table).problems
+    assert "--labels-are systems where an answer is a name, --labels-are verdicts where it is a place" in problem
+    for labels_are, second in (("systems", "B"), ("verdicts", "A")):
+        found = propose(table, Asked(labels_are=labels_are))
+        assert found.problems == ()
+        assert tidy(table, found.mapping).labels["label"].tolist() == ["A", second, "tie", "B"]
+    same = propose(frame("\n".join(["item model_a model_b rater choice", rows[0]])))
+    assert same.problems == (), "one reading, where each stands in its own place"
+
+
+def test_last_rows_made_of_the_others_are_left_out_and_told() -> None:
+    table = frame("report human_1 gpt-4\nr1 4 3\nr2 5 5\nMean 4.5 4\nSumme 9 8")
+    kept, told = without_totals(table)
+    assert kept["report"].tolist() == ["r1", "r2"]
+    assert "the last, Summe, Mean (another name there keeps it)" in told[0]
+    for rest in (table.iloc[::-1], table.iloc[:2], table[["report"]]):
+        assert without_totals(rest)[1] == ()
 
 
 def test_everything_that_must_be_said_is_asked_at_once() -> None:
@@ -290,7 +356,7 @@ def test_labels_of_a_table_are_its_answers_however_its_columns_are_called(data: 
     """A property: words of one set, put through any names, come out as the verdicts they say."""
     words = data.draw(
         st.sampled_from(
-            [("A", "B", "tie"), ("model_a", "model_b", "Tie"), ("1", "2", "0"), ("[[A]]", "[[B]]", "[[C]]")]
+            [("A", "B", "tie"), ("model_a", "model_b", "Tie"), ("win", "lose", "draw"), ("[[A]]", "[[B]]", "[[C]]")]
         )
     )
     name = data.draw(st.sampled_from(["label", "winner", "Verdict", "vote", "choice"]))
@@ -389,6 +455,9 @@ def test_a_table_of_criteria_without_raters_asks_about_every_column() -> None:
          "'A更差' stands beside other answers; say what is meant: --map-label 'A更差=A|B|tie', or =invalid where"),
         ("item_id rater_id rater_kind label\na r human 4\nb r human 5\nc r human good",
          "'good' stands beside other answers; say what is meant: --map-label good=NUMBER, or =invalid where"),
+        ("item_id rater_id rater_kind system_a system_b label\na r human x y 1\nb r human x y 2\na j judge x y A\nb j judge x y tie",
+         "'1', '2' stand beside other answers; say what is meant: --map-label 1=A,2=B, or"),
+        ("item_id rater_id rater_kind grade\na r human A\nb r human B\nc r human C", "--map-label A=3,B=2,C=1 where they are grades, C=tie"),
     ],
 )  # fmt: skip
 def test_a_word_beside_other_answers_is_asked_about_as_an_answer(table: str, says: str) -> None:

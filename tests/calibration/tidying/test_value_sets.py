@@ -24,7 +24,6 @@ READ: list[tuple[Sequence[str], bool, str, Mapping[str, str]]] = [
     (["Modell A ist besser", "Antwort B", "modelo B"], True, "verdicts",
      {"Modell A ist besser": "A", "Antwort B": "B", "modelo B": "B"}),
     (["win", "lose", "N/A"], True, "verdicts", {"win": "A", "lose": "B", "N/A": "not_applicable"}),
-    (["1", "2", "0"], True, "verdicts", {"1": "A", "2": "B", "0": "tie"}),
     (["1.0", "2.0"], True, "verdicts", {"1.0": "A", "2.0": "B"}),
     (["left", "Right side", "same"], True, "sides", {"left": "A", "Right side": "B", "same": "tie"}),
     (["the first one", "second"], True, "sides", {"the first one": "A", "second": "B"}),
@@ -52,10 +51,11 @@ def test_a_set_of_words_is_read(words: Sequence[str], is_paired: bool, read_as: 
 @pytest.mark.parametrize(
     ("words", "is_paired", "sentence"),
     [
-        (["1", "2"], False, "--labels-are scores, or say what they mean: --map-label 1=A,2=B,0=tie"),
+        (["1", "2"], False, "--labels-are scores, or say what they mean: --map-label 1=A,2=B"),
         (["0", "1", "2"], False, "--labels-are scores"),
-        (["0", "1"], True, "which may be either system: say what they mean"),
-        (["-1", "0", "1"], True, "which may be either system"),
+        (["0", "1", "0.5"], True, "say what they mean: --map-label 1=A,0.5=tie,0=B, or as they were meant"),
+        (["-2", "-1", "0", "1"], True, "--map-label 1=A,0=tie,-1=B,-2=B, or"),
+        (["0", "1", "2"], True, "--map-label 1=A,2=B,0=tie, or"),  # or classes: 0 is A
         (["1", "2", "3", "4", "5"], True, "a number is no verdict on a pair"),
     ],
 )

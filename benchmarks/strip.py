@@ -3,6 +3,9 @@
 Reads every `.md` and `.txt` under FOLDER (default: the shared sample where it is, else the demo reports), prints MB/s
 and, from the same run, the ratio to one regular expression that reads every word, the least that reading costs. Where
 the shared examples lie beside the repository, recall of their citations and the share of content words lost follow.
+
+The ratio was 16.5 to 18.6 in 1.0.0. Half of that was asked for and is not reached: it is 9.6 to 11.1 (.59 times). No
+finder takes over 8 % of it; nearly half is the second pass, which finds what a deletion exposed, mostly nothing.
 """
 
 from __future__ import annotations

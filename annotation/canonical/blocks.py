@@ -295,7 +295,10 @@ def tidy_table(table: Block, counts: Counter[str]) -> None:
 
 
 def _alignment(delimiter: str) -> str:
-    return ":" * delimiter.startswith(":") + "---" + ":" * (delimiter.endswith(":") and len(delimiter) > 1)
+    """Left is where cells begin anyway: who says so tells the program that wrote the table."""
+    if len(delimiter) == 1 or not delimiter.endswith(":"):
+        return "---"
+    return ":" * delimiter.startswith(":") + "---:"
 
 
 def write_blocks(blocks: Iterable[Block], shelf: Shelf) -> str:

@@ -38,7 +38,7 @@ _CJK = re.compile(r"(?:[(（]([一二三四五六七八九十]{1,3})[)）]|第?(
 _CJK_DIGITS = {sign: value for value, sign in enumerate("一二三四五六七八九", start=1)}
 _ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 
-CANONICAL_VERSION = "3"  # paragraphs of the plain layout have an even length
+CANONICAL_VERSION = "4"  # 3: paragraphs of the plain layout have an even length. 4: no column is called left
 # How far reports are laid out alike, each with all of the one before: nothing is changed; blanks, entities, escapes and
 # punctuation; one layout for all; that layout without the habits that it leaves to a writer.
 Layout = Literal["kept", "spacing", "canonical", "plain"]

@@ -38,7 +38,7 @@ class PlainTree:
     """One document on its way; `figures` counts its images without a word, which nothing is left of.
 
     `images`: the addresses of all of them in the document, in the order of their numbers. `word`: whether Word or its
-    like wrote it: what is before its text is part of it, not metadata, and a cell that stands left says nothing.
+    like wrote it: what is before its text is part of it, not metadata.
     """
 
     def __init__(self, *, word: bool) -> None:
@@ -141,10 +141,8 @@ class PlainTree:
         if len(cells) == 1 and len(cells[0]) == 1:  # a frame around text
             yield from self.blocks(block for row in rows for cell in row[1] for block in cell[4])
         elif cells:
-            told = [one for one, _ in columns[: len(cells[0])]]
-            none = element("AlignDefault")
-            align = [none if self.word and one["t"] == "AlignLeft" else one for one in told]
-            yield _table(cells, [*align, *[none] * (len(cells[0]) - len(told))])
+            align = [columns[at][0] if at < len(columns) else {"t": "AlignDefault"} for at in range(len(cells[0]))]
+            yield _table(cells, align)
 
     def _cell(self, blocks: Any) -> list[Element]:
         lines = [line for block in self.blocks(blocks) for line in _lines(block)]

@@ -58,7 +58,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
         ("source_group_", r"\[{0,2}\bsource_group_\w{1,40}\]{0,2}", 0, "tool_token"),
         ("_id", rf"[ \t]?\b{_IDENTIFIER}(?=[ \t]*(?:[.;,。，；)\]|]|\n|$))", re.I, "tool_token"),
         ("<ref", r"<ref(?:\s[^<>\n/]{0,200})?/>|<ref(?:\s[^<>\n/]{0,200})?>[^<\n]{0,600}</ref>", re.I, "tool_token"),
-        ("index=", r"[(<]\s?cite\s+index=[\"“'][^\"”'\n]{0,120}[\"”']\s?>", 0, "tool_token"),
+        ("index=", rf"(?:{_TAG}|\\\(|\()\s?cite\s+index=[\"“'][^\"”'\n]{{0,120}}[\"”']\s?\\?>", 0, "tool_token"),
         ("{", r"\{\{(?:cite|sfn|citation|efn)[^{}\n]{0,600}\}\}|~?\\(?:no|paren|auto|foot|super|text|full|smart)?"
             r"cite(?:p|t|alp|author|year)?s?\*?(?:\[[^\]\n]{0,60}\]){0,2}\{[^{}\n]{1,200}\}", re.I, "tool_token"),
         ("[", rf"\[{_SOURCE}[:_]\s?{_N}(?:\s?[,;–-]\s?(?:{_SOURCE}[:_])?\s?{_N}){{0,20}}\]", re.I, "tool_token"),

@@ -131,6 +131,7 @@ def test_a_number_that_is_a_link_goes_whole(marked: str, plain: str) -> None:
         ('Ships left.<grok-card data-id="a"></grok-card> Fog.', "Ships left. Fog."),
         ('Ships left[](grok_render_citation_card_json={"cardIds":["a1"]}). Fog.', "Ships left. Fog."),
         ('<cite index="3-1">Ships left</cite>, then fog.', "Ships left, then fog."),
+        (r'\(cite index="3-1"\>Ships left, then fog.', "Ships left, then fog."),
         ('(cite index="3-1,4-2">Ships left</cite>, then fog.', "Ships left, then fog."),
         ('Ships left<reference type="end" id=37>.', "Ships left."),
         ("Ships left[web:3][post:43].", "Ships left."),

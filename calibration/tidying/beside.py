@@ -17,6 +17,7 @@ from calibration.tidying.value_sets import recognise
 ITEMS = ("item_id", "cluster_id", "system_a", "system_b", "criterion", "category", "len_a", "len_b")
 NO_RATER = {one for part, names in NAMES.items() if part != "label" for one in (part.replace("_", ""), *names)}
 SIZES = frozenset(("turbo", "mini", "nano", "flash", "lite", "pro", "max", "instruct", "chat"))  # end a model's name
+NOT_CHOSEN = frozenset(("rejected", "dispreferred", "loser", "losing", "unchosen"))
 YES_OR_NO = frozenset(("true", "false", "yes", "no"))
 LONGEST = 40  # characters of an answer, which is shorter than a text
 SHOWN = 4  # words of a column that are named
@@ -52,7 +53,7 @@ def raters_beside(table: pd.DataFrame, mapping: LabelMap, asked: Asked) -> Besid
     left: list[str] = []
     like: list[str] = []  # of them those that answer in the rows' words
     unlike: dict[str, object] = {}  # column -> whether its head says that it is a rater's
-    free = [one for one in map(str, table) if one not in used]
+    free = [one for one in map(str, table) if one not in used and not was_not_chosen(table, one, label)]
     of_models = {
         one.rpartition(".")[0] for one in free if names_of.kind_of_name(one) == "judge" and _ends_as_model(one)
     }
@@ -100,6 +101,16 @@ def raters_beside(table: pd.DataFrame, mapping: LabelMap, asked: Asked) -> Besid
         "is called by the judge's name alone)"
     )
     return Beside(raters, tuple(problems), (told,) if left else ())
+
+
+def was_not_chosen(table: pd.DataFrame, name: str, answers: Collection[str]) -> bool:
+    """Whether a column names of each pair what an answer beside it did not choose, such as `rejected` of `chosen`."""
+    cells = table[name]
+    return re.split(r"[ _.:/-]+", name.casefold())[-1] in NOT_CHOSEN and any(
+        {*cells.unique()} == {*table[one].unique()} and bool((cells.ne(table[one]) | cells.eq("")).all())
+        for one in answers
+        if one != name
+    )
 
 
 def differing(table: pd.DataFrame, mapping: LabelMap, raters: Mapping[str, str]) -> list[str]:
@@ -169,8 +180,9 @@ def of_the_raters(found: Found, candidates: list[str]) -> list[str]:
         own = [name for name in rest if name not in others] or rest[:1]
         found.problems.append(
             f"{', '.join(others)} beside {who!r}, which says who answered, may be others' answers: --map "
-            f"label={own[0]} where {own[0]!r} holds those of {who!r}; --map criterion={'+'.join(rest)} where each is a "
-            "question to them"
+            f"{'criterion' if own[1:] else 'label'}={'+'.join(own)} where {' and '.join(map(repr, own))} "
+            f"hold{'s' * (not own[1:])} those of {who!r}; --map criterion={'+'.join(rest)} where each is a question to "
+            "them"
         )
     return rest
 

@@ -250,8 +250,11 @@ def find_shape(found: Found) -> None:
             found.columns.pop(part, None)
             return
     holding = [name for name in found.free() if _holds_answers(name, found.table[name])]
-    measured = measures.measured(holding, [*holding, *found.columns.get("label", ())])
-    candidates = [name for name in holding if name not in measured]
+    answers = [*holding, *found.columns.get("label", ())]
+    measured = measures.measured(holding, answers)
+    left = [name for name in holding if beside.was_not_chosen(found.table, name, answers)]
+    found.told += [f"what was not chosen is no answer of its own: {', '.join(left)}"] if left else []
+    candidates = [name for name in holding if name not in {*measured, *left}]
     if "label" in found.columns:
         _spread_beside_label(found, candidates)
     elif not candidates:

@@ -36,7 +36,7 @@ KIND_WORDS = {
 ANSWER_WORDS = frozenset(
     ("label", "labels", "score", "scores", "rating", "ratings", "verdict", "verdicts", "vote", "votes", "answer",
      "answers", "choice", "choices", "preference", "winner", "grade", "judgment", "judgement", "judgments",
-     "annotation", "annotations", "value", "response")
+     "annotation", "annotations", "value", "response", "chosen", "preferred")
 )  # fmt: skip
 TOGETHER = re.compile(r"(?:human|people|expert|annotator|rater|reviewer|assessor|coder|labell?er|participant|worker)s?")
 ALONE = re.compile(r"[^\W\d_]+[ _.:#-]*(?:[a-z]|\d*)")  # a word for a person, and which of them

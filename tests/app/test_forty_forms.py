@@ -614,6 +614,28 @@ def test_what_may_not_be_read_as_an_answer_is_not(tmp_path: Path) -> None:
     assert ({*made(explained).labels["label"]}, "rationale" in made(explained).labels) == ({"A", "B"}, False)
 
 
+def test_what_was_not_chosen_is_no_criterion_and_what_is_another_raters_is_asked_about(tmp_path: Path) -> None:
+    def made(rows: Sequence[Row], columns: Sequence[str] = ()) -> Any:
+        said = options_of(columns=list(columns), words=[], people=["anna,ben"], read=[])
+        return read_tidy(written(tmp_path / "a.csv", delimited(rows)), said)
+
+    rows = [{"item": n, "rater": who, "overall": "AB"[(n + len(who)) % 2], "style": "BA"[n % 2]}
+            for n in range(9) for who in ("anna", "ben", "gpt-4o")]  # fmt: skip
+    other = "--map criterion=overall+style where 'overall' and 'style' hold those of 'rater'; --map criterion=overall+style+"
+    assert f"{other}human where each" in str(made([row | {"human": "A"} for row in rows]).problems)
+    assert {*made(rows).labels["criterion"]} == {"overall", "style"}
+    for chosen, rejected in (("chosen", "rejected"), ("preferred", "dispreferred"), ("winner", "loser")):
+        pairs = made([{"item": row["item"], "rater": row["rater"], chosen: row["overall"], rejected: "BA"[row["overall"] == "B"]}
+                      for row in rows])  # fmt: skip
+        assert {*pairs.labels["criterion"]} == {"overall"}
+        assert pairs.told[0] == f"what was not chosen is no answer of its own: {rejected}"
+    wide = [{"item": n, **{f"{who}_{word}": "AB"[(n + turn) % 2] for who in ("anna", "ben", "gpt-4o")
+                           for turn, word in enumerate(("chosen", "rejected"))}} for n in range(9)]  # fmt: skip
+    assert {*made(wide).labels["rater_id"]} == {"anna", "ben", "gpt-4o"}
+    apart = [row | {"rejected": "AB"[row["item"] % 3 % 2]} for row in rows]
+    assert {*made(apart).labels["criterion"]} == {"overall", "style", "rejected"}, "asked for itself"
+
+
 def test_points_between_thousands_go_from_numbers_and_from_no_name(tmp_path: Path) -> None:
     """1.100 beside 0,02 is 1100 as a time, a price or a score, and stays as an item, a topic, a system or a rater."""
     names = ("item_id", "cluster_id", "system_a", "rater_id")

@@ -42,8 +42,8 @@ def read_labels(path: Path, used_only: bool = False, asked: Form = AS_FOUND) -> 
     read = read_table(path, asked, Wants(wanted, SHORT, TELLING))
     numbers = (*verdicts.NUMBERS, *verdicts.EXTRA_NUMBERS, "label") if read.form.decimal == "," else ()
     frame, asks = ungrouped(read.frame, numbers, asked.decimal)
-    if asks:
-        raise AnnotationError("bad_file", f"{path}: {'; '.join(asks)}")
+    if asks := [*read.asks, *asks]:
+        raise AnnotationError("cannot_tidy", f"{path}: {'; '.join(asks)}")
     out = pd.DataFrame({name: _unguarded(frame.pop(name)) for name in wanted(frame)})
     out.attrs["told"] = read.told
     return out

@@ -144,8 +144,8 @@ def _read_one(
     kept = replace(table.form, sheet=form.sheet, decimal=form.decimal)
     recipe = Recipe(mapping, kept, layout or options.layout, path.name, people, asked.ignored, raters)
     numbers, asks = ungrouped(table.frame, mapping.numbers if table.form.decimal == "," else (), form.decimal)
-    if problems or asks:
-        return TidyFile(table.frame[:0], recipe, table.as_written(), (*table.told, *told), (*problems, *asks))
+    if problems := (*table.asks, *asks, *problems):
+        return TidyFile(table.frame[:0], recipe, table.as_written(), (*table.told, *told), problems)
     made = applying.tidy(numbers, mapping)
     return TidyFile(made.labels, recipe, table.as_written(), (*table.told, *told, *made.told), made.problems)
 
@@ -239,7 +239,12 @@ def read_ours(path: Path, options: Options = NOTHING_SAID, used_only: bool = Fal
     """The labels of a file with our own columns and words, and nothing said about it; None for any other."""
     if not options.is_empty or path.is_dir() or layout_of(path):
         return None
-    frame = read_labels(path, used_only)
+    try:
+        frame = read_labels(path, used_only)
+    except AnnotationError as error:
+        if error.code == "cannot_tidy":  # read_tidy asks it with all else
+            return None
+        raise
     if not {*REQUIRED} <= {*frame.columns}:
         return None
     if readings.in_our_words(frame):

@@ -5,7 +5,7 @@ side. 1,234 and 1.234 allow two readings: they are read as other numbers show th
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import pandas as pd
 
@@ -21,11 +21,11 @@ DECIMAL, BETWEEN = "decimal", "between thousands"
 Uses = set[tuple[str, str]]  # (mark, what it is)
 
 
-def with_points(frame: pd.DataFrame, where: str, asked: str) -> tuple[dict[str, "pd.Series[str]"], str, str]:
-    """The columns of numbers with commas, each number with a decimal point; the decimal sign, and what is told.
+def with_points(frame: pd.DataFrame, asked: str) -> tuple[dict[str, "pd.Series[str]"], str, str, list[str]]:
+    """The columns of numbers with commas, each number with a decimal point; the sign, what is told and what is asked.
 
     `asked`: the sign of numbers that allow two readings, "" to find it out; the sign is "" where no number holds a
-    comma. Raises AnnotationError where nothing tells.
+    comma. A sentence asks for each column where nothing tells. Raises AnnotationError `bad_option`.
     """
     if asked not in ("", ",", "."):
         raise AnnotationError("bad_option", f"--read decimal={asked}: write a comma or a point")
@@ -33,25 +33,22 @@ def with_points(frame: pd.DataFrame, where: str, asked: str) -> tuple[dict[str, 
     numbers = {name: texts for name, texts in columns.items() if all(map(_is_number, texts))}
     of_file = _uses(text for texts in numbers.values() for text in texts)
     read = {name: _meanings(texts, of_file, asked) for name, texts in numbers.items()}
-    for name, meanings in read.items():
-        if "" in meanings.values():
-            raise AnnotationError("bad_file", f"{where}: {_question(name, meanings)}")
     commas = [name for name, own in read.items() if any("," in text and "." in own[text] for text in own)]
     both = [name for name in commas if (".", DECIMAL) in _uses(numbers[name])]
     told = "numbers have decimal commas" * bool(commas) + f", others in {', '.join(both)} points" * bool(both)
     changed = {name: _replaced(frame[name], own) for name, own in read.items()}
-    return changed, asked or ("," if commas else "." * bool(numbers)), told
+    return changed, asked or ("," if commas else "." * bool(numbers)), told, _questions(numbers, of_file, asked)
 
 
-def ungrouped(frame: pd.DataFrame, names: Iterable[str], asked: str) -> tuple[pd.DataFrame, list[str]]:
+def ungrouped(frame: pd.DataFrame, names: Collection[str], asked: str) -> tuple[pd.DataFrame, list[str]]:
     """The table of a file with decimal commas without points between thousands in `names`, which are read as numbers.
 
     A sentence for each column in which they may be decimal points as well, unless it is `asked`.
     """
-    grouped = {name: _distinct(frame[name]) for name in names if name in frame and _is_grouped(frame[name])}
-    read = {name: _meanings(texts, {(",", DECIMAL)}, asked) for name, texts in grouped.items()}
-    asks = [_question(name, meanings) for name, meanings in read.items() if "" in meanings.values()]
-    return frame.assign(**{name: _replaced(frame[name], own) for name, own in read.items()}), asks
+    grouped = {name: _distinct(frame[name]) for name in map(str, frame) if name in names and _is_grouped(frame[name])}
+    of_file = {(",", DECIMAL)}
+    read = {name: _replaced(frame[name], _meanings(texts, of_file, asked)) for name, texts in grouped.items()}
+    return frame.assign(**read), _questions(grouped, of_file, asked)
 
 
 def _is_number(text: str) -> bool:
@@ -93,29 +90,42 @@ def _uses(texts: Iterable[str]) -> Uses:
     return found
 
 
-def _meanings(texts: Iterable[str], of_file: Uses, asked: str) -> dict[str, str]:
-    """Each number of a column -> with a decimal point alone; "" for one that allows two readings.
+def _decimal(text: str, own: Uses, of_file: Uses, asked: str) -> str | None:
+    """The decimal mark of a number, "" where it has none; None where it allows two readings.
 
     A comma is used as in the whole file, a point as in its own column: thousands of one column say nothing of another.
     """
+    marks = _marks(text)
+    if not _may_be_either(text):
+        return "" if (marks[-1:], BETWEEN) in _uses([text]) else marks[-1:]
+    if asked:
+        return marks if marks == asked else ""
+    if marks == "." and (",", DECIMAL) not in of_file:
+        return marks
+    uses = {use for mark, use in own if mark == marks} or {use for mark, use in of_file if mark == marks == ","}
+    return None if len(uses) != 1 else marks if uses == {DECIMAL} else ""
+
+
+def _meanings(texts: Collection[str], of_file: Uses, asked: str) -> dict[str, str]:
+    """Each number of a column -> with a decimal point alone; one that allows two readings has a decimal mark so far."""
     own = _uses(texts)
-    meanings = {}
-    for text in texts:
-        marks = _marks(text)
-        uses = {use for mark, use in own if mark == marks} or {use for mark, use in of_file if mark == marks == ","}
-        if not _may_be_either(text):
-            decimal = "" if (marks[-1:], BETWEEN) in _uses([text]) else marks[-1:]
-        elif asked:
-            decimal = marks if marks == asked else ""
-        elif marks == "." and (",", DECIMAL) not in of_file:
-            decimal = marks
-        elif len(uses) != 1:
-            meanings[text] = ""
-            continue
-        else:
-            decimal = marks if uses == {DECIMAL} else ""
-        meanings[text] = _written(text, decimal)
-    return meanings
+    decimals = {text: _decimal(text, own, of_file, asked) for text in texts}
+    return {text: _written(text, _marks(text) if mark is None else mark) for text, mark in decimals.items()}
+
+
+def _questions(columns: Mapping[str, Collection[str]], of_file: Uses, asked: str) -> list[str]:
+    """A sentence for each column with a number that allows two readings."""
+    unsure = {
+        name: next((text for text in texts if _decimal(text, _uses(texts), of_file, asked) is None), "")
+        for name, texts in columns.items()
+    }
+    return [
+        f"{text.strip()!r} in column {name!r} may have a decimal mark or one between thousands; say which: --read "
+        f"decimal=, where it is {_written(text, ',').strip()}, or --read decimal=. where it is "
+        f"{_written(text, '.').strip()}"
+        for name, text in unsure.items()
+        if text
+    ]
 
 
 def _replaced(column: "pd.Series[str]", meanings: Mapping[str, str]) -> "pd.Series[str]":
@@ -125,12 +135,3 @@ def _replaced(column: "pd.Series[str]", meanings: Mapping[str, str]) -> "pd.Seri
 def _written(number: str, decimal: str) -> str:
     """The number with its `decimal` mark as a point and without any other."""
     return "".join(one for one in number if one not in ",." or one == decimal).replace(",", ".")
-
-
-def _question(name: str, meanings: Mapping[str, str]) -> str:
-    text = next(text for text, meaning in meanings.items() if not meaning)
-    by_comma, by_point = (_written(text, sign).strip() for sign in ",.")
-    return (
-        f"{text.strip()!r} in column {name!r} may have a decimal mark or one between thousands; say which: --read "
-        f"decimal=, where it is {by_comma}, or --read decimal=. where it is {by_point}"
-    )

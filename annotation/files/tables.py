@@ -53,13 +53,15 @@ AS_FOUND = Form()
 class Table:
     """Every cell as text, empty where nothing was given; `form` as it was found, `told` in words.
 
-    `written`: columns of numbers as the file has them, which `frame` has with a decimal point.
+    `written`: columns of numbers as the file has them, which `frame` has with a decimal point. `asks`: a sentence for
+    each column whose numbers allow two readings.
     """
 
     frame: pd.DataFrame
     form: Form
     told: tuple[str, ...] = ()
     written: Mapping[str, pd.Series[str]] = field(default_factory=dict)
+    asks: tuple[str, ...] = ()
 
     def as_written(self) -> pd.DataFrame:
         """The table with its numbers as the file has them."""
@@ -111,14 +113,14 @@ def read_table(path: Path, asked: Form = AS_FOUND, wants: Wants = ALL) -> Table:
     if start.startswith(GZIP) and path.suffix.lower() == ".gz":
         return _read_packed(path, asked, wants)
     table = _read_file(path, start, asked, wants)
-    changed, sign, signs = decimals.with_points(table.frame, str(path), asked.decimal)
+    changed, sign, signs, asks = decimals.with_points(table.frame, asked.decimal)
     frame, told = table.frame.assign(**changed), (*table.told, *([signs] if signs else []))
     if {*WINNERS} <= {*frame} and "winner" not in frame:
         marks = frame.filter(regex="^winner_(model_[ab]$|.*(tie|both|draw))")
         frame = frame.drop(columns=[*marks]).assign(winner=_winner(marks, str(path)))
         told += (f"{', '.join(map(str, marks))} are one column, winner",)
     written = {name: table.frame[name].astype("str") for name in changed}
-    return Table(frame, replace(table.form, decimal=sign), told, written)
+    return Table(frame, replace(table.form, decimal=sign), told, written, tuple(asks))
 
 
 def _read_packed(path: Path, asked: Form, wants: Wants) -> Table:
@@ -270,7 +272,8 @@ def _read_folder(path: Path, asked: Form, wants: Wants) -> Table:
     whole, form = pd.concat(frames, ignore_index=True).fillna("").astype("str"), replace(asked, decimal=decimal)
     changed = dict.fromkeys(name for one in tables for name in one.written)
     written = pd.concat([one.as_written().reindex(columns=[*changed]) for one in tables], ignore_index=True)
-    return Table(whole, form, told, {str(name): cells for name, cells in written.items()})
+    asks = tuple(f"{name}: {ask}" for one, name in zip(tables, names, strict=True) for ask in one.asks)
+    return Table(whole, form, told, {str(name): cells for name, cells in written.items()}, asks)
 
 
 def read_workbook(path: Path, asked: str) -> tuple[pd.DataFrame, str, tuple[str, ...]]:

@@ -17,6 +17,7 @@ from annotation.tool_answers.entries import Entry, Found, Reading, flat, is_mode
 WON = {"model_1": "A", "model_a": "A", "model_2": "B", "model_b": "B"}
 DISAGREEING = "tie (inconsistent)"  # the two games named different winners
 UNSCORED = "-1"
+OTHER = "winners that are neither model_a, model_b nor a tie"
 PAIR = flat(topic="question_id", criterion="part", judge="who", answer="given", first="shown")
 SINGLE = flat(topic="question_id", system="model", criterion="part", judge="who", answer="score", reason="judgment")
 FAILED = ("error", "")  # what their parser writes where it found no winner
@@ -29,6 +30,8 @@ def read_mt_bench(path: Path, reading: Reading) -> Found:
     for row in records(path, reading, found):
         with collecting(found.problems):
             found.entries += _entries(found, row.where, row.values)
+    if (others := found.aside.get(OTHER, 0)) * 10 > len(found.entries):
+        raise ImportingError(f"{path}: {others} {OTHER}: give --layout table, which reads its columns")
     return found
 
 
@@ -48,7 +51,7 @@ def _entries(found: Found, where: str, record: dict[str, Any]) -> Iterator[Entry
     elif "winner" in record:
         found.leave("ties of two games that disagree", int(record["winner"] == DISAGREEING))
         is_known = bool(_verdict(record["winner"])) or (as_text(record["winner"]) or "") in FAILED
-        found.leave("winners that are neither model_a, model_b nor a tie, and so no answers", int(not is_known))
+        found.leave(OTHER, int(not is_known))
         shown = {"shown": "A" if kind == "human" else ""}  # a judge's winner is that of both orders together
         yield _pair(where, held | shown, PAIR | flat(system_a="model_a", system_b="model_b"), record["winner"], kind)
     else:

@@ -67,7 +67,7 @@ ORDERS = {  # how others write a presentation
     "normal": "AB", "flipped": "BA",
 }  # fmt: skip
 TURNED = re.compile(
-    r"(?:is|was)?(?:(?:position|order|answer|response|side|model|system|pair|ab)s?)?"
+    r"(?:is|was)?(?:(?:position|order|answer|response|output|side|model|system|pair|item|ab)s?)?"
     r"(?:swap(?:ped)?|flip(?:ped)?|reversed?|switched)(?:positions?|order|sides?)?"
 )
 A_FIRST = re.compile(r"(?:is)?(?:model|system|answer|response)?a(?:is|was|on|shown)*(?:left|first)")

@@ -175,7 +175,8 @@ def of_the_raters(found: Found, candidates: list[str]) -> list[str]:
     if judges:
         found.told.append(f"not read, being judges' by their heads and not of those in {who!r}: {', '.join(judges)}")
     rest = [name for name in candidates if name not in {*people, *judges}] or candidates
-    others = [name for name in rest if names_of.kind_of_name(names_of.bare_name(name))]
+    sure = [one for one in rest if recognise(found.table[one].unique(), "", False).answers.read_as != "words"] or rest
+    others = [name for name in sure if names_of.kind_of_name(names_of.bare_name(name))]
     if others and len(rest) > 1:  # one rater's answer, repeated in each row: read as a criterion all would agree on it
         own = [name for name in rest if name not in others] or rest[:1]
         found.problems.append(

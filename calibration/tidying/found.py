@@ -10,9 +10,9 @@ from calibration.tidying.raters import bare_name, is_of_all, kind_of_name
 
 EVERYBODY, NOBODY = "all", "none"  # --people all: everybody is a person; none: all raters are judges
 TOTALS = frozenset(
-    ("mean", "average", "avg", "median", "sum", "total", "grand total", "totals", "std", "sd", "summe", "gesamt",
-     "mittelwert", "durchschnitt", "schnitt", "suma", "promedio", "media", "somme", "moyenne", "平均", "平均分", "均值",
-     "合计", "总计", "总分")
+    ("mean", "average", "avg", "median", "sum", "total", "grand total", "totals", "overall", "std", "sd", "summe",
+     "gesamt", "mittelwert", "durchschnitt", "schnitt", "suma", "promedio", "media", "somme", "moyenne", "平均",
+     "平均分", "均值", "合计", "总计", "总分")
 )  # fmt: skip
 FROM = ("file", "sheet")  # name the rater of a folder's file, or of a sheet
 
@@ -57,7 +57,7 @@ def without_totals(table: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     words: list[str] = []
     for row in table.iloc[::-1].itertuples(index=False, name=None):
         word, *rest = [text for cell in row if (text := str(cell).strip())] or [""]
-        if word.rstrip(" :").casefold() not in TOTALS or not rest or not all(map(is_number, rest)):
+        if word.strip(" :.").casefold() not in TOTALS or not rest or not all(map(is_number, rest)):
             break
         words.append(word)
     told = f"left out, being made of the other rows: the last, {', '.join(words)} (another name there keeps it)"

@@ -22,20 +22,6 @@ WHEN = re.compile(
     r"(?:^|[\W_]|date)(?:time|date|created|updated|at|fecha)$|(?:time_?stamp|datum|zeit|时间|日期)$|(?-i:[a-z](?:Time|Date|At)$)",
     re.I,
 )  # tells answers apart
-SUMS = {
-    "mean",
-    "average",
-    "avg",
-    "total",
-    "sum",
-    "overall",
-    "mittelwert",
-    "durchschnitt",
-    "summe",
-    "gesamt",
-    "平均",
-    "合计",
-}
 CLUSTERS = {"cluster", "topic", "question", "prompt", "task", "query", "document", "article", "instruction"}
 
 
@@ -107,11 +93,6 @@ def find_items(found: Found) -> None:
         found.problems.append("no column or set of columns names the items: --map item_id=ONE+OTHER")
         return
     found.columns["item_id"] = (*known, *more)
-    last = [str(found.table[name].iloc[-1]) for name in found.columns["item_id"]]
-    if found.spread and any(word.strip(" :.").casefold() in SUMS for word in last):
-        found.problems.append(
-            f"the last row, {' '.join(last)!r}, sums up the others by its name: remove it from the file"
-        )
     _ask_of_models(found, more)
     if tuple(known) != (*known, *more) or len(known) > 1:
         found.told.append(f"an item is {' with '.join((*known, *more))}")

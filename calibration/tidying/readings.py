@@ -12,6 +12,7 @@ from calibration.table import roles, typed_cells
 from calibration.tidying import applying, mapping
 from calibration.tidying.found import Found
 from calibration.tidying.measures import BETWEEN
+from calibration.tidying.raters import bare_name
 from calibration.tidying.value_sets import STATUS as STATUS_WORDS
 from calibration.tidying.value_sets import TIES, meanings, plain, recognise
 
@@ -36,6 +37,8 @@ def find_order(found: Found) -> None:
         known = {word: order for word in words if (order := roles.order_words(last).get(word.lower()))}
         known |= {word: order for word, order in found.asked.orders.items() if word in words}
         is_name = {*words} <= systems and bool(asked or STOOD_FIRST.fullmatch(roles.in_english(last)))
+        if {*words} <= {"1", "2"} and not (systems or asked):  # a first and a second time, of one report
+            continue
         if words and (len(known) == len(words) or is_name):
             found.columns["presentation"], found.orders = (name,), known
             is_plain = {word.upper() for word in words} <= {"AB", "BA"}
@@ -52,11 +55,11 @@ def find_order(found: Found) -> None:
 
 def _ask_of_orders(found: Found) -> None:
     """Columns of a wide table that say in which order one rater's pairs were shown, which no mapping can hold."""
-    for name in found.free():
+    owners = {one for other in found.free() for one in (other, bare_name(other))}
+    for name in [name for name in found.free() if not roles.order_words(name)]:
         words = {word.lower() for word in found.table[name].str.strip().unique()} - {""}
         ends = [(name[: mark.start()], roles.order_words(name[mark.end() :])) for mark in BETWEEN.finditer(name)]
-        of = next((head for head, known in ends if words and words <= known.keys()), "")
-        if any(of and other.startswith(of) for other in found.names if other != name):
+        if owners & {head for head, known in ends if words and words <= known.keys()}:
             found.problems.append(
                 f"{name!r} may say in which order each pair was shown, which a column for each rater cannot: --map "
                 f"ignore={name} where A is always system_a; else write a row for each answer with its presentation"

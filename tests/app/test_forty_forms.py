@@ -645,6 +645,10 @@ def test_points_between_thousands_go_from_numbers_and_from_no_name(tmp_path: Pat
             for n in range(1, 7) for who, kind, score in (("1.100", "human", "1.250"), ("1.200", "judge", "900"))]  # fmt: skip
     path = written(tmp_path / "a.csv", delimited(rows, ";"))
     said = {"columns": [], "words": [], "people": [], "read": ["decimal=,"], "labels_are": "scores"}
+    with pytest.raises(
+        AnnotationError, match=r"1\. '1\.250' in column 'label'(.|\n)*2\. '1\.544' in(.|\n)*3\. .*two systems"
+    ):
+        labels_of(path)
     with pytest.raises(AnnotationError, match=r"1\.544.*decimal=, where it is 1544"):
         read_labels(path)
     tidied, own = labels_of(path, options_of(**said))[0], read_labels(path, asked=Form(decimal=","))

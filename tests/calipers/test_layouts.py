@@ -254,10 +254,15 @@ def test_evaluators_of_one_name_are_told_apart_by_the_one_word_of_their_metadata
 @pytest.mark.parametrize("judge", ["['gpt-4' 'pair-v2']", "['gpt-4', 'pair-v2']", '["gpt-4", "pair-v2"]'])
 def test_a_judge_of_mt_bench_is_one_where_a_table_holds_its_list_as_text(tmp_path: Path, judge: str) -> None:
     votes = [{"question_id": n, "model_a": "x", "model_b": "y", "winner": winner, "judge": who, "turn": 1}
-             for n, winner in enumerate(("model_a", "Model B", "tie")) for who in ("author_2", judge)]  # fmt: skip
+             for n, winner in enumerate((*["model_a"] * 9, "Model B", "tie")) for who in ("author_2", judge)]  # fmt: skip
     pd.DataFrame(votes).to_csv(tmp_path / "votes.csv", index=False)
     labels = (made := read(tmp_path / "votes.csv")).labels
-    assert "winners that are neither model_a, model_b nor a tie, and so no answers 2" in made.told
+    assert "winners that are neither model_a, model_b nor a tie 2" in made.told
+    pd.DataFrame(votes[-4:]).to_csv(tmp_path / "votes.csv", index=False)
+    with pytest.raises(
+        ImportingError, match=r"2 winners that are neither .*: give --layout table, which reads its columns"
+    ):
+        read(tmp_path / "votes.csv")
     assert {*zip(labels["rater_id"], labels["rater_kind"], strict=True)} == {("author_2", "human"), ("gpt-4", "judge")}
 
 

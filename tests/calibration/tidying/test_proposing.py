@@ -289,7 +289,6 @@ def test_numbers_that_no_rater_gives_are_left_out_and_told_with_what_would_read_
         ("item_id annotator llm_label human_label\n1 mara A A\n1 gpt-4 B A", "--map criterion=llm_label+human_label where"),
         ("question annotator winner forecast_date\n1 mara A mon\n1 mara B tue\n1 gpt-4 A mon\n1 gpt-4 B tue",
          "only forecast_date tells apart what is answered twice: --map item_id=question+forecast_date where"),
-        ("item Anna Ben\n1 2 3\n2 4 5\nMean 3 4", "the last row, 'Mean', sums up the others by its name: remove it"),
         ("item Anna Ben Strict\n1 2 3 1\n2 4 5 2\n3 3 2 3\n4 5 4 4",
          "Strict: scores like the raters' and others: --map rater_id=Anna+Ben+Strict where a judge gave them"),
     ],

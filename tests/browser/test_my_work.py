@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import uuid
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 from sqlalchemy import select
 
 from annotation.labelling import submit
+from annotation.people.accounts import Account, sign_in_account
 from annotation.people.principals import Principal
 from annotation.work.claiming import take
 from annotation.work.open_and_close import move_study
@@ -19,7 +22,8 @@ from db.people_tables import Enrollment, Rater
 from db.tables import Assignment, Event, Study
 from db.types import now
 from tests.browser.driving import answered_by_us, item_number, new_tab, saved, until
-from tests.small_study import answer_all
+from tests.browser.test_accessibility import violations
+from tests.small_study import PROTOCOL, answer_all, make_study, write_reports
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -278,3 +282,30 @@ def test_logging_out_asks_first_where_answers_are_unsaved_and_then_empties_the_b
     home(page, server)
     assert page.evaluate("Object.keys(localStorage).filter(key => key.startsWith('calipers:'))") != []
     logging_out_at_home_empties_the_browser_and_closes_the_door(page, server)
+
+
+def test_one_sign_in_by_an_account_goes_from_study_to_study_in_every_role(
+    server: Any, context: BrowserContext, tmp_path: Path
+) -> None:
+    name = f"ada-{uuid.uuid4().hex}@lab.example"
+    ids = {}
+    for role, titled in (("evaluator", "A study to read"), ("annotator", "A study to label"), ("adjudicator", "دراسة")):
+        asked = PROTOCOL.replace("A small study", titled)
+        root = write_reports(tmp_path / role)
+        ids[role] = make_study(server.engine, root, protocol=asked, name=f"{role}-{uuid.uuid4().hex}")
+        server.link(ids[role], name, role)
+    with transaction(server.engine) as session:
+        cookie = sign_in_account(session, Account(name, ()), "::1") or ""
+    context.add_cookies([{"name": "calipers", "value": cookie, "url": server.address}])
+    page = new_tab(context)
+    page.goto(f"{server.address}/studies")
+    expect(page.get_by_text("You take part in 3 studies.")).to_be_visible()
+    page.locator(f".st-key-study_row_{ids['annotator']}").get_by_role("button", name="Go there").click()
+    item_number(page, 1, 9)
+    page.goto(f"{server.address}/my_work")
+    page.get_by_role("link", name="Your studies").click()
+    expect(page.locator(f".st-key-place_{ids['annotator']}")).to_contain_text("1 in work")
+    assert violations(page) == []
+    page.locator(f".st-key-place_{ids['evaluator']}").get_by_role("button", name="Go there").click()
+    expect(page.get_by_role("link", name="Choice", exact=True)).to_be_visible()
+    expect(page.get_by_text("A study to read")).to_be_visible()

@@ -59,4 +59,7 @@ const nextFrame = () => new Promise((done) => requestAnimationFrame(() => done()
 const isTextField = (node) =>
   node instanceof Element &&
   (node.matches("textarea, input:not([type=checkbox]):not([type=radio]), select") || node.isContentEditable);
+/** What is scrolled must be reachable by keyboard; else it is no tab stop. */
+const stopWhereScrolled = (box) =>
+  box.scrollHeight > box.clientHeight + 1 ? box.setAttribute("tabindex", "0") : box.removeAttribute("tabindex");
 const hasFocus = (node) => node.getRootNode().activeElement === node;

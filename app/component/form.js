@@ -52,7 +52,10 @@ class Form {
       make("button", { type: "button", class: `tool ${name}-toggle`, "aria-label": text, title: text, onclick: flip }, icon(name));
     this.listToggle = toggle("list", tell("form.all_criteria"), () => this.showList(this.listToggle.ariaExpanded !== "true"));
     this.listToggle.ariaExpanded = "false";
-    this.foldToggle = toggle("down", tell("form.question_and_rationale"), () => this.fold(this.foldToggle.ariaExpanded === "true"));
+    this.foldToggle = toggle("down", tell("form.question_and_rationale"), () => this.folds(this.foldToggle.ariaExpanded === "true"));
+    this.foldToggle.ariaExpanded = "true";
+    this.away = false;
+    this.read = new Set(); // criteria whose question has been on screen
     this.ask = make(
       "section",
       { class: "ask", "aria-label": tell("form.open_criterion") },
@@ -94,6 +97,8 @@ class Form {
     const foot = make("footer", { class: "foot" }, this.rescue, this.ways, make("div", { class: "foot-row" }, this.left, this.submit));
     new ResizeObserver(() => root.style.setProperty("--foot", `${foot.offsetHeight}px`)).observe(foot); // a notice sticks above it
     root.append(this.ask, this.others.root, this.why, this.listRoot, this.notice.root, foot);
+    const stops = new ResizeObserver(() => [root, this.ask].forEach(stopWhereScrolled));
+    for (const part of [root, this.ask, ...this.ask.children, this.why]) stops.observe(part);
   }
 
   show(item) {
@@ -153,7 +158,8 @@ class Form {
   }
 
   activate(id) {
-    if (this.id !== id) this.fold(false); // what is asked next is seen
+    if (this.id !== id) this.fold(this.away && this.read.has(criterionOf(id))); // what is asked for the first time is seen
+    this.read.add(criterionOf(id));
     this.id = id;
     this.root.scrollTop = 0;
     const criteria = this.item.criteria;
@@ -230,7 +236,7 @@ class Form {
     this.answering.mark(answer.choice, fixed);
     this.confidence.mark(String(answer.confidence), fixed);
     const box = this.textareas.get(id);
-    box.setAttribute("aria-label", [box.dataset.name, this.page.answers.text(answer.choice)].filter(Boolean).join(", ")); // for who hears the box alone
+    box.setAttribute("aria-label", [box.dataset.name, this.page.answers.text(answer.choice)].filter(Boolean).reduce(joined)); // for who hears the box alone
     this.fill(id, box, answer.rationale);
     box.readOnly = fixed;
     this.quotes.show(id);
@@ -284,10 +290,16 @@ class Form {
     this.root.classList.toggle("list-open", open);
   }
 
-  /** Leave the reports more room: of the form, its answers stay. */
+  /** Leave the reports more room: of the form, its answers stay, on every question that was read. */
+  folds(away) {
+    this.away = away;
+    this.fold(away);
+  }
+
   fold(away) {
     this.foldToggle.ariaExpanded = String(!away);
     this.root.classList.toggle("folded", away);
+    this.root.classList.remove("reasoned");
   }
 
   hasFocus() {
@@ -302,9 +314,9 @@ class Form {
   focusRationale() {
     const box = this.textareas.get(this.id);
     if (this.why.hidden || !box) return;
-    this.fold(false);
+    this.root.classList.add("reasoned"); // shown where the question stays folded away
     box.focus({ preventScroll: true });
     box.setSelectionRange(box.value.length, box.value.length);
-    this.root.scrollTop = this.why.offsetTop; // where it is not on screen
+    this.root.scrollTop = this.why.offsetTop - this.ask.firstChild.offsetHeight; // where it is not on screen; the bar stays above it
   }
 }

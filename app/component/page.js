@@ -245,7 +245,7 @@ class Page {
   go(id) {
     if (this.current !== id) {
       this.outbox.flush("text");
-      this.wasComplete = !this.answers.missing(id);
+      this.wasComplete = Boolean(this.current) && !this.answers.missing(id); // gone back to, not where a reload left off
       this.notices.delete("unfinished");
     }
     this.current = id;

@@ -21,7 +21,8 @@ function scrolledBy({ key, shiftKey, altKey }, { top, height, length }) {
 function isTaken({ key, altKey }, target) {
   if (altKey) return false;
   if (isTextField(target)) return true;
-  return Boolean(target.closest?.(key === " " ? "button, a, summary, .pane, [tabindex='0']" : ".pane, [tabindex='0']:not(button)"));
+  const scrolled = ".pane, [tabindex='0']:not(button, .ask, .form), :is(.ask, .form):focus"; // from its answers the report is
+  return Boolean(target.closest?.(key === " " ? `button, a, summary, ${scrolled}` : scrolled));
 }
 
 class Scrolling {

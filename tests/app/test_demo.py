@@ -118,7 +118,13 @@ def test_the_progress_page_counts(screen: Principal, demo: tuple[str, Engine]) -
 
 def test_the_blinding_page_says_what_a_paper_may_claim_and_shows_what_was_removed(screen: Principal) -> None:
     text = shown(screen, "blinding")
-    for words in ("label-blind, not style-blind", "As it came in", "<del", "Every passage that may name"):
+    for words in (
+        "label-blind, not style-blind",
+        "As it came in",
+        'dir=\\"auto\\"',
+        "<del",
+        "Every passage that may name",
+    ):
         assert words in text
 
 

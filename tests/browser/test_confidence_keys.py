@@ -85,8 +85,15 @@ def test_on_a_phone_it_is_asked_for_where_the_question_is_folded_away(opened: An
     expect(scale).to_be_focused()
     expect(scale).to_be_in_viewport(ratio=1)
     page.keyboard.press("4")
-    expect(fold).to_have_attribute("aria-expanded", "true")
     expect(box).to_be_focused()
+    expect(box).to_be_in_viewport(ratio=1)
+    expect(fold).to_have_attribute("aria-expanded", "false")  # the reason is asked for, the question stays away
+    expect(fold).to_be_in_viewport(ratio=1)
+    expect(page.locator(".question.open p")).to_be_hidden()
+    page.get_by_role("button", name="Next criterion").click()  # it was not on screen yet
+    expect(page.locator(".question.open p")).to_be_visible()
+    page.get_by_role("button", name="Previous criterion").click()
+    expect(page.locator(".question.open p")).to_be_hidden()
 
 
 def test_without_confidence_there_is_no_scale_and_no_key(opened: Any, server: Any) -> None:

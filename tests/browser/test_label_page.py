@@ -109,6 +109,9 @@ def test_the_evaluator_sees_the_answer_and_the_signed_out_a_next_step(
     expect(page.get_by_text("No judge to choose yet")).to_be_visible()
     page.get_by_role("link", name="Progress").first.click()
     expect(page.get_by_text("0 of 18 slots are handed in")).to_be_visible()
+    page.set_viewport_size({"width": 820, "height": 757})  # too narrow for the slots beside the annotators
+    lists = [page.get_by_role("heading", name=name) for name in ("Annotators", "Items and their slots")]
+    until(lambda: len({one.bounding_box()["x"] for one in lists}) == 1)
 
 
 def test_in_a_window_too_narrow_for_their_row_the_evaluators_pages_are_in_a_menu_over_the_page(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.driving import THIRTY_NINE, new_tab, ready, saved
+from tests.browser.driving import THIRTY_NINE, new_tab, ready, saved, until
 from tests.small_study import PROBES, PROTOCOL, make_study
 
 pytestmark = pytest.mark.browser
@@ -20,6 +20,7 @@ SIZES = (
     (390, 700), (390, 844), (768, 1024), (820, 1180), (1024, 768), (1280, 720), (1366, 768), (1440, 900), (1920, 1080),
     (2560, 1440),
 )  # fmt: skip
+ADDRESS = "See https://en.wikipedia.org/wiki/Wikipedia:Neutral_point_of_view#Explanation_of_the_neutral_point_of_view_and_more"
 LONG = WORDS[:-2] * 2 + ", and which of the two says so in words that a reader needs no other book to follow?"
 FOUR_AND_SURENESS = PROTOCOL.replace("Which is clearer?", LONG).replace(
     "allow_tie = true", "allow_tie = true\nallow_not_applicable = true\nconfidence = true"
@@ -96,6 +97,7 @@ def test_a_question_of_280_characters_is_on_screen_with_every_answer_at_every_si
     expect(page.locator(".calipers")).to_have_attribute("data-layout", "dock")
     assert page.locator(".calipers").evaluate(HIDDEN, ANSWERS) == []
     a_reader_on_a_phone_folds_the_question_away(page)
+    an_address_is_read_to_its_end_and_keys_scroll_a_long_question(page)
 
 
 def a_reader_on_a_phone_folds_the_question_away(page: Page) -> None:
@@ -107,6 +109,27 @@ def a_reader_on_a_phone_folds_the_question_away(page: Page) -> None:
     assert page.locator(".calipers").evaluate(HIDDEN, ANSWERS) == []
     fold.click()
     expect(page.locator(".question.open p")).to_be_visible()
+
+
+def an_address_is_read_to_its_end_and_keys_scroll_a_long_question(page: Page) -> None:
+    ask, text = page.get_by_role("region", name="Open criterion"), page.locator(".question.open p")
+    for width, height in ((390, 700), (1440, 900)):
+        page.set_viewport_size({"width": width, "height": height})
+        text.evaluate("(text, words) => { text.textContent = words; }", ADDRESS)
+        assert text.evaluate(
+            "text => [text.scrollWidth, text.parentNode.scrollWidth].every((w) => w <= text.clientWidth)"
+        )
+    expect(ask).not_to_have_attribute("tabindex", "0")
+    text.evaluate("(text, words) => { text.textContent = words; }", LONG * 4)
+    page.set_viewport_size({"width": 960, "height": 540})
+    expect(ask).to_have_attribute("tabindex", "0")
+    pane = page.locator(".side.active .pane")
+    before = pane.evaluate("pane => { pane.lastChild.style.paddingBlockEnd = '2000px'; return pane.scrollTop; }")
+    ask.press("End")
+    until(lambda: ask.evaluate("ask => ask.scrollTop > 0 && ask.scrollTop + ask.clientHeight >= ask.scrollHeight - 1"))
+    assert pane.evaluate("pane => pane.scrollTop") == before, "of the question alone"
+    page.get_by_role("radiogroup").first.press("End")
+    until(lambda: pane.evaluate("pane => pane.scrollTop") > before)  # from the answers it is the report's key
 
 
 def reader(context: BrowserContext, server: Any, root: Path, length: int) -> Page:

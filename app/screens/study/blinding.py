@@ -221,7 +221,7 @@ def made_alike(changes: Mapping[str, int]) -> str:
 
 def _scrolling(name: str, text: str) -> str:
     """A text that scrolls must be reachable by keyboard."""
-    return f'<div class="c-text" tabindex="0" role="region" aria-label="{name}">{text}</div>'
+    return f'<div class="c-text" dir="auto" tabindex="0" role="region" aria-label="{name}">{text}</div>'
 
 
 def _flags(principal: Principal, view: auditing.ReportView) -> None:

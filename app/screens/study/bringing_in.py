@@ -123,7 +123,7 @@ def _stored(given: Sequence[UploadedFile], made: Path) -> Path:
     names = [file.name for file in given]
     if len(names) > 1 and any(name.lower().endswith(".zip") and "/" not in name for name in names):
         raise errors.ImportingError(
-            worded("{names}: a .zip comes in by itself; remove the others above", names=", ".join(names))
+            worded("{names}: a .zip comes in by itself; remove the others above", names=worded(", ").join(names))
         )
     if len(given) == 1 and given[0].name.lower().endswith(".zip"):
         packed = made / "upload.zip"

@@ -112,7 +112,8 @@ def waiting(progress: StudyProgress) -> str:
 
 
 def _counts(progress: StudyProgress, imported: dict[str, ImportedCost]) -> None:
-    people, items = st.columns(2, gap="large")
+    with st.container(key="counts"):
+        people, items = st.columns(2, gap="large")
     with people:
         everybody = [rater for rater in progress.raters if rater.kind == "human"]
         section(f"<h2>{worded('Annotators')}</h2>")

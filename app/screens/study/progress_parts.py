@@ -20,6 +20,9 @@ CSS = """
 .d-bars { display: grid; grid-template-columns: max-content minmax(6rem, 1fr) max-content; gap: 8px 16px;
   align-items: center; max-width: 46rem; font-variant-numeric: tabular-nums; }
 .d-bars small { color: var(--c-ink-soft); font-size: 12px; white-space: nowrap; }
+@media (max-width: 1200px) { .st-key-counts [data-testid="stColumn"] { min-width: 100%; } }
+@media (max-width: 600px) { .d-bars { grid-template-columns: max-content minmax(4rem, 1fr) minmax(0, max-content); }
+  .d-bars small { white-space: normal; } }
 .d-track { position: relative; display: flex; height: 8px; background: var(--c-surface); border-radius: 2px; }
 .d-track i { display: block; height: 8px; }
 .d-done { background: var(--c-accent); }

@@ -35,7 +35,7 @@ def with_points(frame: pd.DataFrame, asked: str) -> tuple[dict[str, "pd.Series[s
     read = {name: _meanings(texts, of_file, asked) for name, texts in numbers.items()}
     commas = [name for name, own in read.items() if any("," in text and "." in own[text] for text in own)]
     both = [name for name in commas if (".", DECIMAL) in _uses(numbers[name])]
-    told = "numbers have decimal commas" * bool(commas) + f", others in {', '.join(both)} points" * bool(both)
+    told = "numbers have decimal commas" * bool(commas) + f", some in {', '.join(both)} points" * bool(both)
     changed = {name: _replaced(frame[name], own) for name, own in read.items()}
     return changed, asked or ("," if commas else "." * bool(numbers)), told, _questions(numbers, of_file, asked)
 

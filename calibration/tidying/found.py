@@ -29,7 +29,7 @@ class Found:
     kinds: dict[str, str] = field(default_factory=dict)
     kind_words: dict[str, str] = field(default_factory=dict)
     orders: dict[str, str] = field(default_factory=dict)
-    flagged: str = ""  # the column that says by other words than AB and BA that some pairs were shown turned
+    flagged: str = ""  # the column that says, otherwise than labels.csv does, that some pairs were shown turned
     answers: dict[str, Answers] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)

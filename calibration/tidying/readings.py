@@ -41,16 +41,21 @@ def find_order(found: Found) -> None:
             continue
         if words and (len(known) == len(words) or is_name):
             found.columns["presentation"], found.orders = (name,), known
-            is_plain = {word.upper() for word in words} <= {"AB", "BA"}
-            found.flagged = "" if is_plain or {*known.values()} == {"AB"} else name
+            is_ours = last == "presentation" and {word.upper() for word in words} <= {"AB", "BA"}
+            found.flagged = "" if is_ours or {*known.values()} == {"AB"} else name
             if found.flagged:
                 said = ", ".join(f"{word!r} is {order}" for word, order in known.items()) or "which system stood first"
                 found.told.append(f"{name!r} says in which order the two were shown: {said}")
             return
-        if asked and words:
-            odd = [word for word in words if word not in known]
-            said = quote(",".join(f"{word}=AB|BA" for word in odd[:4]))
-            found.problems.append(f"{name!r} is the presentation and says neither AB nor BA: --map-label {said}")
+        is_flag = len(words) == 2 and "yes" in roles.order_words(last)
+        if words and (asked or is_flag):
+            said = quote(",".join(f"{word}=AB|BA" for word in words if word not in known))
+            found.problems.append(
+                f"{name!r} says in which order the two were shown, and not by AB and BA: --map presentation={name} "
+                f"--map-label {said}" + f", or --map ignore={name}" * (not asked)
+            )
+            found.columns["presentation"], found.flagged = (name,), name
+            return
 
 
 def _ask_of_orders(found: Found) -> None:

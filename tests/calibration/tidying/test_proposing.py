@@ -113,9 +113,13 @@ def test_a_side_is_the_system_that_stood_there(order: str, label: str) -> None:
     assert made.labels["label"].tolist() == [label, "B"]
 
 
-@pytest.mark.parametrize("head", ["is_swapped", "flipped", "position_reversed", "a_is_left", "order", "left_model"])
+@pytest.mark.parametrize(
+    "head", ["is_swapped", "flipped", "position_reversed", "a_is_left", "order", "left_model", "shown_order"]
+)
 def test_a_flag_of_the_order_makes_two_readings_of_a_and_b_and_one_of_left_and_right(head: str) -> None:
-    words = {"a_is_left": ("1", "0"), "order": ("1", "2"), "left_model": ("x", "y")}.get(head, ("no", "YES"))
+    words = {"a_is_left": ("1", "0"), "order": ("1", "2"), "left_model": ("x", "y"), "shown_order": ("AB", "BA")}.get(
+        head, ("no", "YES")
+    )
     rows = f"i x y human_1 {words[0]} A\nj x y human_1 {words[1]} A"
     table = frame(f"item model_a model_b rater {head} choice\n{rows}")
     (problem,) = propose(table).problems
@@ -134,7 +138,11 @@ def test_what_a_value_of_an_order_means_can_be_said() -> None:
     assert "--map presentation=COLUMN (other words than AB and BA: --map-label WORD=BA)" in propose(table).problems[0]
     columns = {"presentation": ("shown",)}
     (problem,) = propose(table, Asked(columns=columns)).problems
-    assert problem == "'shown' is the presentation and says neither AB nor BA: --map-label 'u=AB|BA,v=AB|BA'"
+    assert "--map presentation=shown --map-label 'u=AB|BA,v=AB|BA'" in problem
+    flag = table.rename(columns={"shown": "is_swapped"}).assign(choice="A")
+    asks = propose(flag).problems
+    assert "--map presentation=is_swapped --map-label 'u=AB|BA,v=AB|BA', or --map ignore=is_swapped" in asks[0]
+    assert "A and B may be places or systems" in asks[1], "at once"
     found = propose(table, Asked(columns=columns, words={"u": "AB", "v": "BA"}))
     assert found.mapping.orders == {"u": "AB", "v": "BA"}
     assert tidy(table, found.mapping).labels["label"].tolist() == ["A", "B"]

@@ -33,10 +33,13 @@ def find_order(found: Found) -> None:
     systems = {*found.table[pair].to_numpy().ravel()} if len(pair) == 2 else set[str]()
     for name in asked or found.columns.get("presentation") or tuple(found.free()):
         last = name.rpartition(".")[2]
+        meant, may_name = roles.order_words(last), bool(asked or STOOD_FIRST.fullmatch(roles.in_english(last)))
+        if not meant and not may_name and "presentation" not in found.columns:
+            continue
         words = [word for word in map(str, found.table[name].str.strip().unique()) if word]
-        known = {word: order for word in words if (order := roles.order_words(last).get(word.lower()))}
+        known = {word: order for word in words if (order := (meant or roles.ORDERS).get(word.lower()))}
         known |= {word: order for word, order in found.asked.orders.items() if word in words}
-        is_name = {*words} <= systems and bool(asked or STOOD_FIRST.fullmatch(roles.in_english(last)))
+        is_name = {*words} <= systems and may_name
         if {*words} <= {"1", "2"} and not (systems or asked):  # a first and a second time, of one report
             continue
         if words and (len(known) == len(words) or is_name):
@@ -47,7 +50,7 @@ def find_order(found: Found) -> None:
                 said = ", ".join(f"{word!r} is {order}" for word, order in known.items()) or "which system stood first"
                 found.told.append(f"{name!r} says in which order the two were shown: {said}")
             return
-        is_flag = len(words) == 2 and "yes" in roles.order_words(last)
+        is_flag = len(words) == 2 and "yes" in meant
         if words and (asked or is_flag):
             said = quote(",".join(f"{word}=AB|BA" for word in words if word not in known))
             found.problems.append(
@@ -62,9 +65,10 @@ def _ask_of_orders(found: Found) -> None:
     """Columns of a wide table that say in which order one rater's pairs were shown, which no mapping can hold."""
     owners = {one for other in found.free() for one in (other, bare_name(other))}
     for name in [name for name in found.free() if not roles.order_words(name)]:
-        words = {word.lower() for word in found.table[name].str.strip().unique()} - {""}
-        ends = [(name[: mark.start()], roles.order_words(name[mark.end() :])) for mark in BETWEEN.finditer(name)]
-        if owners & {head for head, known in ends if words and words <= known.keys()}:
+        ends = {name[: mark.start()]: roles.order_words(name[mark.end() :]) for mark in BETWEEN.finditer(name)}
+        known = next((ends[head] for head in ends if head in owners and ends[head]), {})
+        words = {word.lower() for word in found.table[name].str.strip().unique()} - {""} if known else set[str]()
+        if words and words <= known.keys():
             found.problems.append(
                 f"{name!r} may say in which order each pair was shown, which a column for each rater cannot: --map "
                 f"ignore={name} where A is always system_a; else write a row for each answer with its presentation"

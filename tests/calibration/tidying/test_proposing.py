@@ -134,7 +134,7 @@ def test_a_flag_of_the_order_makes_two_readings_of_a_and_b_and_one_of_left_and_r
 
 
 def test_what_a_value_of_an_order_means_can_be_said() -> None:
-    table = frame("item model_a model_b rater shown choice\ni x y human_1 u left\nj x y human_1 v left")
+    table = frame("item turn model_a model_b rater shown choice\ni u x y human_1 u left\nj u x y human_1 v left")
     assert "--map presentation=COLUMN (other words than AB and BA: --map-label WORD=BA)" in propose(table).problems[0]
     columns = {"presentation": ("shown",)}
     (problem,) = propose(table, Asked(columns=columns)).problems

@@ -5,6 +5,7 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +146,7 @@ def main() -> None:
 def run(words: Sequence[str] | None = None) -> int:
     """The command of these words, or the one that was typed, and its exit code."""
     try:
-        return app(words, standalone_mode=False, prog_name="calipers") or 0
+        return _named(words)(words, standalone_mode=False, prog_name="calipers") or 0
     except KeyboardInterrupt:
         return 130
     except Exception as error:  # noqa: BLE001  # whatever it is, nobody is shown a traceback
@@ -153,6 +154,14 @@ def run(words: Sequence[str] | None = None) -> int:
         if text:
             print(f"calipers: {printing.refusal(text)}", file=sys.stderr)
         return code
+
+
+def _named(words: Sequence[str] | None) -> typer.Typer:
+    """Of all commands the one that is named first, if any: typer makes the options of each that it is given."""
+    name, one = next(iter(sys.argv[1:] if words is None else words), ""), copy(app)
+    one.registered_commands = [info for info in app.registered_commands if info.name == name]
+    one.registered_groups = [info for info in app.registered_groups if info.name == name]
+    return one if one.registered_commands or one.registered_groups else app
 
 
 def told(error: Exception, words: Sequence[str]) -> tuple[str, int]:

@@ -281,7 +281,7 @@ def labels_of(
     """The labels of any file, and how they were read. Raises AnnotationError `cannot_tidy` with all to say first."""
     ours = read_ours(path, options, used_only)
     if ours is not None:
-        return ours, ours.attrs["told"]
+        return ours, ours.attrs.pop("told")  # which every table made of it would copy
     made = read_tidy(path, options)
     if not made.problems:
         short = [name for name in made.labels if name in SHORT]

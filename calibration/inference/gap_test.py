@@ -59,12 +59,9 @@ class Law:
     resampled: closed_forms.Array
 
     @cached_property
-    def draws(self) -> closed_forms.Array:
-        """What t may come out as in each resample, shrunk towards t by rank; shape (resamples,)."""
-        order = np.argsort(self.resampled, kind="stable")
-        out = np.empty(len(order))
-        out[order] = self._at(np.arange(len(order)))
-        return out
+    def order(self) -> Codes:
+        """The resamples by what t comes out as in them, the smallest first; shape (resamples,)."""
+        return np.argsort(self.resampled, kind="stable")
 
     @cached_property
     def undefined(self) -> float:
@@ -82,9 +79,11 @@ class Law:
 
     def p_below(self, margin: float) -> float:
         """One-sided p of a gap of at least the margin: (1 + resamples of at most t) / (1 + resamples)."""
-        count = len(self._sorted)
-        at_most = bisect_right(range(count), self.t(margin), key=lambda rank: float(self._at(rank)))
-        return (1 + at_most) / (1 + count)
+        return (1 + self.at_most(self.t(margin))) / (1 + len(self.resampled))
+
+    def at_most(self, t: float) -> int:
+        """How many resamples, the first of `order`, come out as t at most, shrunk towards Student's t by rank."""
+        return bisect_right(range(len(self.resampled)), t, key=lambda rank: float(self._at(rank)))
 
     def p_above(self, margin: float) -> float:
         """One-sided p of a gap of at most the margin, by t with C - 1 df."""
@@ -223,11 +222,12 @@ def adjusted(tests: Sequence[NonInferiority], gone: int = 0) -> closed_forms.Arr
 def _adjusted_for(tests: Sequence[NonInferiority], left: Sequence[int], family: int) -> dict[int, float]:
     """p of each of these, adjusted for all of these and for as many more as are of the family."""
     drawn = {at: law for at in left if (law := tests[at].law) is not None}
-    smallest = np.min([law.draws for law in drawn.values()], axis=0) if drawn else np.empty(0)
     p = {at: family * tests[at].p for at in left}
     for at, law in drawn.items():
-        at_most = np.count_nonzero(smallest <= law.t(tests[at].margin))
-        p[at] = family / len(drawn) * (1 + at_most) / (1 + len(smallest))
+        reached = np.zeros(len(law.resampled), bool)
+        for other in drawn.values():
+            reached[other.order[: other.at_most(law.t(tests[at].margin))]] = True
+        p[at] = family / len(drawn) * (1 + np.count_nonzero(reached)) / (1 + len(reached))
     return p
 
 

@@ -235,13 +235,21 @@ SENTENCES: Mapping[str, Clause] = {
         ": people were compared with each other on {kind!t} items than the judge is to stand in for; label twice "
         "what is drawn at random",
     ],
+    "unlike_scales": [
+        (
+            "{rater}'s scores for {criterion} lie from {from:g} to {to:g} and people's from {low:g} to {high:g}",
+            "{rater}'s scores fall where people's rise (ρ = {rho:.2f}, {least:.2f} to {most:.2f})",
+        ),
+        ": where the scales differ, or one counts from the best, write one in the other's numbers first "
+        "(--map-label ONE=OTHER); agreement of these scores says nothing until then",
+    ],
     "unpaired_judges": (
         "{rater} and {other} share {percent:.1f} % of the labels that either has: only the {shared:,} shared ones "
         "are compared; run both on the same items"
     ),
     "words_of_one_kind": (
         "only people answer {people} and only judges {judges} to {criterion}: each counts as a disagreement; where "
-        "one stands for no answer, or for the other, say so (--map-label WORD=missing)",
+        "one stands for no answer, or for the other, say so (--map-label WORD=missing, --map-label ONE=OTHER)",
         "only people answer {people} to {criterion}, which counts as an answer; where it stands for none, say so "
         "(--map-label WORD=missing)",
         "only judges answer {judges} to {criterion}, which counts as an answer; where it stands for none, say so "

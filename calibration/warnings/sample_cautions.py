@@ -137,7 +137,7 @@ def plan_hash(criteria: Sequence[str], settings: CalibrationSettings) -> str:
 def plan_cautions(
     study: Study, settings: CalibrationSettings, estimates: Sequence[Estimate], tried: Study
 ) -> Iterator[ReportWarning]:
-    """`undeclared_scale`, `far_score`, `maybe_transposed`, `thin_rater_pairs`, `derived_preferences`,
+    """`undeclared_scale`, `far_score`, `unlike_scales`, `maybe_transposed`, `thin_rater_pairs`, `derived_preferences`,
     `changed_after_labels`, `own_family`, `words_of_one_kind`, `copied_rationale` and `out_of_range`, each under its
     condition.
 
@@ -145,6 +145,7 @@ def plan_cautions(
     """
     yield from _scales(study, settings)
     yield from _far_scores(study, settings)
+    yield from _unlike_scales(study, settings, estimates)
     yield from _panel(study)
     for rater, found in counted.derived_preferences(tried.frame).items():
         yield ReportWarning("derived_preferences", {name: int(found[name]) for name in ("verdicts", "ties")}, rater)
@@ -190,6 +191,36 @@ def _far_scores(study: Study, settings: CalibrationSettings) -> Iterator[ReportW
         for _, row in study.frame.iloc[far].drop_duplicates("rater_id").iterrows():
             facts = {"score": float(row["label"]), "item": str(row["item_id"])}
             yield ReportWarning("far_score", facts | shared, str(row["rater_id"]), name)
+
+
+def _unlike_scales(
+    study: Study, settings: CalibrationSettings, estimates: Sequence[Estimate]
+) -> Iterator[ReportWarning]:
+    """`unlike_scales`: of a judge fewer than half of the scores lie where people's do, they take a tenth of the range
+    of nine in ten of people's at most and are no two numbers, or they fall where people's rise: ranks beside scores.
+    """
+    given, is_human = pd.Series(distance.row_scores(study), study.frame.index), study.frame["rater_kind"] == "human"
+    asked = study.unit_criterion[study.frame["unit"].to_numpy(np.intp)]
+    for at, name in enumerate(study.criteria):
+        if study.kinds[name] != "rating" or name in settings.scale_ends:
+            continue
+        rows = (asked == at) & given.notna()
+        people = np.sort(given[rows & is_human])
+        for judge, scores in given[rows & ~is_human].groupby(study.frame["rater_id"], observed=True):
+            if min(len(people), len(scores)) < FEWEST_SCORES or people[0] == people[-1]:
+                continue
+            most = people[-1 - len(people) // 20] - people[len(people) // 20]
+            inside, is_few = scores.between(people[0], people[-1]).mean(), scores.nunique() <= 2
+            if inside < 0.5 or (not is_few and 10 * np.ptp(scores) <= most):
+                ends = {"from": scores.min(), "to": scores.max(), "low": people[0], "high": people[-1]}
+                facts = {end: float(value) for end, value in ends.items()}
+                yield ReportWarning("unlike_scales", facts, str(judge), name)
+    are_scores, judges = {*study.kinds.values()} == {"rating"}, {one.rater for one in study.judges}
+    for one in estimates:
+        is_of_judge = one.statistic == "spearman" and one.reference == "each_annotator" and one.rater in judges
+        if are_scores and is_of_judge and one.high < 0 and one.value < -0.5:
+            facts = {"rho": one.value, "least": one.low, "most": one.high}
+            yield ReportWarning("unlike_scales", facts, one.rater, one.criterion)
 
 
 def _panel(study: Study) -> Iterator[ReportWarning]:

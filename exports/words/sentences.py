@@ -223,7 +223,7 @@ def _percent(share: float) -> str:
 FIRST = (  # what can make a number wrong, then what makes it say less than it seems, then what it rests on
     "named_sides",
     "join_loss", "mirrored_items", "duplicate_raters", "copied_labels", "copied_rationale",
-    "words_of_one_kind", "mixed_settings",
+    "words_of_one_kind", "unlike_scales", "mixed_settings",
     "repeated_topics", "unlike_second_labels", "examples_in_reference", "out_of_range",
     "changed_after_labels", "revealed", "missing_answers", "labels_dropped", "baseline_not_beaten", "skewed_reference",
     "pooled_criteria", "unlike_references", "position_bias", "order_inconsistent", "unbalanced_order", "own_family",

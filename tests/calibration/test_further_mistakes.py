@@ -104,6 +104,25 @@ def test_words_of_one_kind(person: str, judge: str, noticed: str) -> None:
     assert not told(fewer, "words_of_one_kind")  # three answers say nothing about who never gives one
 
 
+@pytest.mark.parametrize(
+    ("judge", "says"),
+    [
+        (
+            ["0", "0.5", "0.25"],
+            "judge's scores for c lie from 0 to 0.5 and people's from 1 to 5: where the scales differ",
+        ),
+        ([*["5", "3", "1"] * 9, "5", "5", "1"], "judge's scores fall where people's rise (ρ = -0.98, -1.00 to -0."),
+        (["3", "4", "5"], ""),  # lenient, and on the same scale
+        (["5", "5", "5"], ""),
+    ],
+)
+def test_unlike_scales(judge: list[str], says: str) -> None:
+    frame = table({"ann": ["1", "3", "5"] * 10, "judge": (judge * 10)[:30]}, system_b="", presentation="")
+    assert [text[: len(says)] for text in told(frame, "unlike_scales")] == [says] * bool(says)
+    wide = table({"ann": ["0", "50", "100"] * 10, "judge": ["1", "3", "5"] * 10}, system_b="", presentation="")
+    assert told(wide, "unlike_scales")[0].startswith("judge's scores for c lie from 1 to 5 and people's from 0 to 100")
+
+
 @pytest.mark.parametrize(("copies", "noticed"), [(1, True), (0, False)])
 def test_copied_rationale(copies: int, noticed: bool) -> None:
     frame = table({"ann": "AABBA", "judge": "ABABA"})

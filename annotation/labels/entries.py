@@ -118,6 +118,14 @@ class Preferences(BaseModel):
     sync: Literal["off", "proportional", "matching"] | None = None
     keys: bool | None = None
     pace: bool | None = None
+    # the person's own letter by the usual key
+    letters: (
+        Annotated[
+            dict[Annotated[str, StringConstraints(max_length=4)], Annotated[str, StringConstraints(max_length=1)]],
+            Field(max_length=32),
+        ]
+        | None
+    ) = None
     # to oneself
     notes: (
         Annotated[str, StringConstraints(max_length=NOTES_MAX), AfterValidator(lambda notes: clean(notes))] | None

@@ -62,10 +62,34 @@ class Dialogs {
       onchange: (event) => preferences.choose({ keys: event.target.checked }),
     });
     single.checked = preferences.values.keys;
-    const line = ({ shown, does, narrowed = (all) => all }) => {
-      const keys = narrowed(shown, item).map((key) => make("kbd", {}, key));
+    const rows = make("tbody");
+    const names = { usual: tell("letters.usual"), left: tell("letters.left"), right: tell("letters.right"), own: tell("letters.own") };
+    const set = make("select", { onchange: () => (set.value === "own" ? draw() : take(LETTERS[set.value])) });
+    set.append(...Object.entries(names).map(([value, words]) => make("option", { value }, words)));
+    const same = (one, other) => Object.keys({ ...one, ...other }).every((key) => one[key] === other[key]);
+    set.value = Object.keys(LETTERS).find((name) => same(LETTERS[name], ownKeys)) ?? "own";
+    const take = (own) => {
+      preferences.choose({ letters: own });
+      draw();
+    };
+    const own = (usual) => {
+      const input = make("input", { maxlength: 1, "data-usual": usual, "aria-label": tell("letters.instead", { key: usual }), autocapitalize: "off", autocomplete: "off" });
+      input.value = pressedFor(usual);
+      input.addEventListener("focus", () => input.select());
+      input.addEventListener("change", () => {
+        if (!LETTER.test(input.value)) return void (input.value = pressedFor(usual));
+        preferences.choose({ letters: moved(usual, input.value) });
+        for (const each of rows.querySelectorAll("input")) each.value = pressedFor(each.dataset.usual);
+      });
+      return input;
+    };
+    const line = ({ shown, does, keys: pressed = [], narrowed = (all) => all }) => {
+      const isOwn = (key) => set.value === "own" && pressed.includes(key) && LETTER.test(key);
+      const keys = narrowed(shown, item).map((key) => (isOwn(key) ? own(key) : make("kbd", {}, pressedFor(key))));
       return make("tr", {}, make("th", { scope: "row" }, ...keys), make("td", {}, tell(does)));
     };
+    const draw = () => rows.replaceChildren(...KEYS.filter((key) => key.does && (key.asked?.(item) ?? true)).map(line));
+    draw();
     this.show(
       tell("dialog.help"),
       make(
@@ -76,8 +100,9 @@ class Dialogs {
           "section",
           {},
           make("h3", {}, tell("dialog.keys")),
-          make("table", { class: "keys" }, make("tbody", {}, ...KEYS.filter((key) => key.does && (key.asked?.(item) ?? true)).map(line))),
+          make("table", { class: "keys" }, rows),
           make("label", { class: "switch" }, single, ` ${tell("dialog.single_keys")}`),
+          make("label", { class: "switch" }, `${tell("letters.name")} `, set),
           make("p", { class: "soft" }, tell("dialog.ctrl_keys")),
         ),
       ),

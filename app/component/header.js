@@ -204,7 +204,7 @@ class Header {
           },
         },
         make("span", {}, text),
-        key ? make("kbd", { "aria-hidden": "true" }, key) : null,
+        key ? make("kbd", { "aria-hidden": "true" }, pressedFor(key)) : null,
       );
     const { form, keys, theme, pace: shown } = page.preferences.values;
     this.menu.replaceChildren(

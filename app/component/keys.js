@@ -102,6 +102,13 @@ const KEYS = [
   { shown: ["x"], does: "keys.skip", keys: ["x"], run: (page) => page.writable && !page.item.training && page.dialogs.skip() },
   { shown: ["?"], does: "keys.help", keys: ["?"], run: (page) => page.dialogs.help() },
 ];
+// letters by the usual one, so that all lie under one hand; ctrl: the letter that with Ctrl does as Enter
+const LETTERS = {
+  usual: {},
+  left: { j: "g", k: "t", "]": "G", "[": "T", u: "e", o: "r", p: "a", "/": "v", m: "F", n: "B", ctrl: "s" },
+  right: { d: "h", w: "l", q: "y", c: "i", s: "L", z: "O", b: "H", f: "M", x: "N" },
+};
+const LETTER = /^[^\p{N}\p{Z}\p{C}\p{M}.,]$/u; // digits choose, and with these two signs type a score
 const SINGLE = new Map(KEYS.flatMap((entry) => (entry.keys ?? []).map((key) => [key, entry])));
 
 function listenToKeys(page, root, signal) {
@@ -114,7 +121,8 @@ function listenToKeys(page, root, signal) {
     if (settles) scores.settle(); // which may move the focus into the rationale, before this key acts
     const target = settles ? (root.getRootNode().activeElement ?? root) : event.composedPath()[0];
     const inText = isTextField(target);
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.altKey) {
+    const enters = event.key === "Enter" || event.key.toLowerCase() === ownKeys.ctrl;
+    if (enters && (event.ctrlKey || event.metaKey) && !event.altKey) {
       event.preventDefault();
       if (event.repeat || !page.ready) return;
       if (event.shiftKey) page.leaving.submit();
@@ -144,6 +152,20 @@ function listenToKeys(page, root, signal) {
   for (const name of ["keyup", "keypress"]) root.addEventListener(name, (event) => event.stopPropagation());
 }
 
+/** From now on; what is on screen already, too. */
+function takeLetters(own, root) {
+  const before = ownKeys;
+  ownKeys = own;
+  for (const node of root.querySelectorAll(".tool, .figure, .enlarge, .quote-button"))
+    for (const name of ["title", "aria-label"]) if (node.hasAttribute(name)) node.setAttribute(name, withOwnKey(node.getAttribute(name), before));
+}
+
+/** The letters with one more moved; whatever had that key takes the place of the moved one. */
+function moved(usual, key) {
+  const other = usualOf(key);
+  return { ...ownKeys, ...(other && SINGLE.has(other) ? { [other]: pressedFor(usual) } : {}), [usual]: key };
+}
+
 /** A text with something of its own to undo; a box where a choice led, and nothing was typed, has not. */
 const isWritten = (target) => isTextField(target) && !(target.matches("textarea") && !target.value && !target.dataset.typed);
 
@@ -154,8 +176,9 @@ function single(page, event, target) {
   if (!named && !page.preferences.values.keys) return;
   if (event.key === "Enter" && !inForm && target.closest?.("button, a, summary")) return;
   if (event.key === "Delete" && !inForm) return;
-  const entry = SINGLE.get(event.key);
+  const key = usualOf(event.key);
+  const entry = SINGLE.get(key);
   if (!entry) return;
   event.preventDefault();
-  entry.run(page, event.key);
+  entry.run(page, key);
 }

@@ -302,6 +302,7 @@ class Page {
   arrange(values) {
     const place = this.reading.place();
     this.reading.sync = values.sync;
+    takeLetters(values.letters, this.shell.root);
     this.shell.apply(values);
     this.reading.restore(place);
     this.header.refresh();

@@ -1,6 +1,6 @@
 // How a person likes the page: kept on the server, so that it follows to another machine, and here for the first paint.
 
-const PREFERENCES = { font: 16, theme: "system", form: "auto", sync: "off", keys: true, pace: false };
+const PREFERENCES = { font: 16, theme: "system", form: "auto", sync: "off", keys: true, pace: false, letters: {} };
 const FONT_SIZES = [14, 15, 16, 17, 18, 20, 22];
 const THEMES = ["system", "light", "dark"];
 const FORMS = ["auto", "right", "bottom"];

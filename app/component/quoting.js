@@ -58,6 +58,7 @@ class Quoting {
   offer() {
     const span = this.dragging || !this.page.current || !this.page.mayEdit(this.page.current) ? null : this.selected();
     this.button.hidden = !span;
+    this.button.lastChild.textContent = pressedFor("q");
     if (span) this.place(span);
   }
 

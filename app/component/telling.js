@@ -17,11 +17,22 @@ function speak(tag = "en", words = {}) {
   plural = new Intl.PluralRules(language);
 }
 
+let ownKeys = {}; // the person's own by the usual ones; ctrl: which with Ctrl does as Enter
+
+/** What a key means where letters are moved: the usual key; null for a letter that was given away. */
+const usualOf = (key, own = ownKeys) => Object.keys(own).find((usual) => usual !== "ctrl" && own[usual] === key) ?? (key in own ? null : key);
+
+/** What this person presses for a usual key. */
+const pressedFor = (key) => ownKeys[key] ?? (ownKeys.ctrl && /^Ctrl.*Enter$/.test(key) ? key.replace("Enter", ownKeys.ctrl.toUpperCase()) : key);
+
+/** A text that ends with a key, "Find (/)", and names this person's. `before`: the letters that it was told with. */
+const withOwnKey = (text, before = {}) => text.replace(/\((\D)\)$/u, (_, key) => `(${pressedFor(usualOf(key, before) ?? key)})`);
+
 /** The text of `key`, with {name} filled in; where it has forms, the one of the number `n`. */
 function tell(key, values = {}) {
   const text = TEXTS[language].words[key] ?? TEXTS.en.words[key];
   const form = typeof text === "string" ? text : (text[plural.select(values.n)] ?? text.other);
-  return form.replace(/\{(\w+)\}/g, (_, name) => apart(values[name]));
+  return withOwnKey(form).replace(/\{(\w+)\}/g, (_, name) => apart(values[name]));
 }
 
 /** What runs against the page's direction, as a date does from the right, set apart: else it turns over or draws the numbers beside it. */

@@ -94,6 +94,35 @@ def sheet_of_keys_lists_the_choices_there_are(page: Page) -> None:
     keys = page.get_by_role("dialog", name="Help").get_by_role("row").all_inner_texts()
     assert [key.split("\t")[0] for key in keys][:3] == ["123", "←→", "jk"]
     assert "score" not in " ".join(keys)
+    sheet = page.get_by_role("dialog", name="Help")
+    sheet.get_by_role("combobox", name="Keys").select_option("under the left hand")
+    assert sheet.get_by_role("row").nth(2).inner_text().startswith("gt")
+    page.keyboard.press("Escape")
+    step = page.get_by_role("button", name="Next criterion (g)")
+    expect(step).to_be_visible()
+    page.keyboard.press("j")  # given away
+    page.keyboard.press("g")
+    expect(page.get_by_role("radiogroup", name="Criterion 2")).to_be_visible()
+    saved(page)
+    page.evaluate("() => localStorage.clear()")  # another machine
+    page.reload()
+    ready(page)
+    expect(step).to_be_visible()
+    page.keyboard.press("?")
+    sheet.get_by_role("combobox", name="Keys").select_option("my own")
+    mine = sheet.get_by_role("textbox", name="Key instead of k")
+    for refused in ("3", " ", "."):
+        mine.fill(refused)
+        mine.blur()
+        expect(mine).to_have_value("t")
+    mine.fill("r")  # which opened the outline
+    mine.blur()
+    expect(sheet.get_by_role("textbox", name="Key instead of o")).to_have_value("t")
+    page.keyboard.press("Escape")
+    page.keyboard.press("r")
+    expect(page.get_by_role("radiogroup", name="Criterion 1")).to_be_visible()
+    page.keyboard.press("?")
+    sheet.get_by_role("combobox", name="Keys").select_option("as usual")
     page.keyboard.press("Escape")
 
 

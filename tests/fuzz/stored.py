@@ -24,7 +24,7 @@ from db.types import Record
 
 ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 SHA = re.compile(r"(unproved:)?[0-9a-f]{64}")
-LONGEST = {"rationale": 10_000, "comment": 2_000, "quote": 2_000, "choice": 200, "preferences": 10_500}
+LONGEST = {"rationale": 10_000, "comment": 2_000, "quote": 2_000, "choice": 200, "preferences": 11_000}
 NAMES = {"topics": ("key",), "systems": ("key",), "criteria": ("code",), "studies": ("name",)}
 Rows = dict[str, list[Any]]
 

@@ -112,7 +112,7 @@ def valid(door: Door) -> dict[str, list[dict[str, Any]]]:
     times = {"start": "2026-11-20T10:00:00+00:00", "end": "2026-11-20T10:00:05+00:00"}
     others = [
         {"kind": "place", "place": {"criterion": "clear", "left": 0.5, "right": 0.1, "left_read": 1, "right_read": 0.2, "bookmarks": [{"side": "left", "block": 2}]}, "writer": "writer-1", "seq": 4, **at},
-        {"kind": "preferences", "preferences": {"font": 16, "theme": "dark", "form": "auto", "sync": "off", "keys": True, "pace": True, "notes": "ties are rare"}},
+        {"kind": "preferences", "preferences": {"font": 16, "theme": "dark", "form": "auto", "sync": "off", "keys": True, "pace": True, "letters": {"j": "g"}, "notes": "ties are rare"}},
         {"kind": "activity", "intervals": [{"criterion": "deep", **times}], "clock": "client", **at},
         {"kind": "flag", "flag": "reveals_author", "text": "it says so", **at},
         {"kind": "comment", "text": "a remark", **at},

@@ -274,7 +274,8 @@ class Form {
     this.submit.hidden = hidden;
     this.submit.classList.toggle("ready", ready);
     this.submit.setAttribute("aria-disabled", String(busy));
-    this.submitText.textContent = text;
+    // WebKit clicks nothing where the text that was pressed is another at release, be it the same words
+    if (this.submitText.textContent !== text) this.submitText.textContent = text;
     this.left.textContent = toDo;
   }
 

@@ -1,7 +1,7 @@
-"""Firefox and WebKit as Debian ships them, behind one small driver: WebDriver BiDi for the one, WebDriver for the other.
+"""Chromium, and Firefox and WebKit as Debian ships them, behind one small driver, so that a test is written once.
 
-Playwright knows neither of the two. Both take the same actions of keys and pointer, as a person's; a test is written
-once. Functions are run in the page with `calipers` naming the annotator's page (`.calipers`), null where there is none.
+Playwright knows the first alone; the others take WebDriver's actions of keys and pointer, over BiDi and over HTTP.
+Functions are run in the page with `calipers` naming the annotator's page (`.calipers`), null where there is none.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from playwright.sync_api import Error as PlaywrightError
+from playwright.sync_api import Page
 from websockets.sync.client import ClientConnection, connect
 
 from tests.browser.driving import PATIENCE, VIEWPORT
@@ -54,8 +56,16 @@ class Engine(ABC):
         """The value of an expression in the page."""
 
     @abstractmethod
-    def perform(self, source: Mapping[str, Any]) -> None:
-        """Actions of one source of input, as WebDriver describes them."""
+    def press(self, *chords: str) -> None:
+        """One key after the other; `Control+Enter` holds the first."""
+
+    @abstractmethod
+    def drag(self, start: tuple[float, float], end: tuple[float, float] | None = None) -> None:
+        """The mouse is pressed at one place of the window and let go at another, or at the same."""
+
+    @abstractmethod
+    def forget(self) -> None:
+        """Nobody is signed in any more."""
 
     @abstractmethod
     def picture(self) -> bytes:
@@ -81,15 +91,6 @@ class Engine(ABC):
         """The item is on screen, and keys act."""
         self.until("() => calipers?.dataset.ready === 'true'")
 
-    def press(self, *chords: str) -> None:
-        """One key after the other; `Control+Enter` holds the first."""
-        steps = []
-        for chord in chords:
-            keys = [NAMED.get(key, key) for key in chord.split("+")]
-            steps += [{"type": "keyDown", "value": key} for key in keys]
-            steps += [{"type": "keyUp", "value": key} for key in reversed(keys)]
-        self.perform({"type": "key", "id": "keyboard", "actions": steps})
-
     def type(self, text: str) -> None:
         """Letter by letter, with their keys."""
         self.press(*text)
@@ -98,13 +99,6 @@ class Engine(ABC):
         """Word after word into what has the focus, without any keydown."""
         for word in re.findall(r"\S+\s*", text):
             self.run("(word) => { document.execCommand('insertText', false, word); }", word)
-
-    def drag(self, start: tuple[float, float], end: tuple[float, float] | None = None) -> None:
-        """The mouse is pressed at one place of the window and let go at another, or at the same."""
-        ways = [{"type": "pointerMove", "x": round(x), "y": round(y)} for x, y in (start, end or start)]
-        down, up = ({"type": kind, "button": 0} for kind in ("pointerDown", "pointerUp"))
-        steps = [ways[0], down, ways[1], up]
-        self.perform({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": steps})
 
     def click(self, selector: str) -> None:
         """In the middle of the first that is seen."""
@@ -120,7 +114,61 @@ class EngineError(Exception):
     """What a browser answers in the place of a value."""
 
 
-class Firefox(Engine):
+class Chromium(Engine):
+    """Playwright's page."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    def goto(self, address: str) -> None:
+        self.page.goto(address, wait_until="domcontentloaded")
+
+    def evaluate(self, expression: str) -> Any:
+        try:
+            return self.page.evaluate(expression)
+        except PlaywrightError as problem:
+            raise EngineError(str(problem)) from problem
+
+    def press(self, *chords: str) -> None:
+        for chord in chords:
+            self.page.keyboard.press(chord)
+
+    def drag(self, start: tuple[float, float], end: tuple[float, float] | None = None) -> None:
+        self.page.mouse.move(*start)
+        self.page.mouse.down()
+        self.page.mouse.move(*(end or start))
+        self.page.mouse.up()
+
+    def forget(self) -> None:
+        self.page.context.clear_cookies()
+
+    def picture(self) -> bytes:
+        return self.page.screenshot()
+
+
+class Driven(Engine):
+    """One that takes WebDriver's actions."""
+
+    @abstractmethod
+    def perform(self, source: Mapping[str, Any]) -> None:
+        """Actions of one source of input, as WebDriver describes them."""
+
+    def press(self, *chords: str) -> None:
+        steps = []
+        for chord in chords:
+            keys = [NAMED.get(key, key) for key in chord.split("+")]
+            steps += [{"type": "keyDown", "value": key} for key in keys]
+            steps += [{"type": "keyUp", "value": key} for key in reversed(keys)]
+        self.perform({"type": "key", "id": "keyboard", "actions": steps})
+
+    def drag(self, start: tuple[float, float], end: tuple[float, float] | None = None) -> None:
+        ways = [{"type": "pointerMove", "x": round(x), "y": round(y)} for x, y in (start, end or start)]
+        down, up = ({"type": kind, "button": 0} for kind in ("pointerDown", "pointerUp"))
+        steps = [ways[0], down, ways[1], up]
+        self.perform({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": steps})
+
+
+class Firefox(Driven):
     """Speaks WebDriver BiDi itself, over a websocket."""
 
     def __init__(self, socket: ClientConnection, *, sized: bool = True) -> None:
@@ -153,11 +201,14 @@ class Firefox(Engine):
     def perform(self, source: Mapping[str, Any]) -> None:
         self.send("input.performActions", context=self.tab, actions=[source])
 
+    def forget(self) -> None:
+        self.send("storage.deleteCookies")
+
     def picture(self) -> bytes:
         return base64.b64decode(self.send("browsingContext.captureScreenshot", context=self.tab)["data"])
 
 
-class WebKit(Engine):
+class WebKit(Driven):
     """WebKitGTK's small browser behind its WebDriver, on a screen in memory."""
 
     def __init__(self, address: str, browser: str) -> None:
@@ -184,6 +235,9 @@ class WebKit(Engine):
 
     def perform(self, source: Mapping[str, Any]) -> None:
         self.send("/actions", actions=[source])
+
+    def forget(self) -> None:
+        self.asked(urllib.request.Request(f"{self.session}/cookie", method="DELETE"))
 
     def picture(self) -> bytes:
         return base64.b64decode(self.asked(urllib.request.Request(f"{self.session}/screenshot")))

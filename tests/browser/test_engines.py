@@ -1,4 +1,4 @@
-"""What Chromium cannot show: the annotator's page in Firefox and in WebKit, with their keys, locks and paint."""
+"""The heart in three engines, each test written once: their own keys, locks, paint and storage."""
 
 from __future__ import annotations
 
@@ -6,23 +6,27 @@ import io
 import itertools
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PIL import Image
+from playwright.sync_api import BrowserContext
 
-from tests.browser.conftest import EIGHT
-from tests.browser.driving import until
-from tests.browser.engines import Engine, firefox, webkit
+from tests.browser.conftest import EIGHT, Server
+from tests.browser.driving import PARKED, new_tab, parked, put_away, until
+from tests.browser.engines import Chromium, Engine, firefox, webkit
+from tests.browser.test_losing_nothing import TYPED
 from tests.browser.test_typing import HURRIED_CLOCK, prose
-from tests.small_study import make_study
+from tests.small_study import PROTOCOL, make_study, write_reports
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
+ONE = PROTOCOL.rsplit("[[criterion]]", 1)[0]
 VALUE = "() => calipers.querySelector('.boxes textarea:not([hidden])').value"
 SCROLLED = "() => calipers.querySelector('.pane').scrollTop"
 IS_SAVED = "() => calipers.querySelector('.save').textContent === 'Saved'"
+IS_AT = "(words) => calipers?.dataset.ready === 'true' && calipers.querySelector('.position').textContent === words"
 # where these words stand in the left report: left, right, and the middle of their height
 PLACE = """(words) => {
     const nodes = document.createNodeIterator(calipers.querySelector('.report'), NodeFilter.SHOW_TEXT);
@@ -38,15 +42,29 @@ PLACE = """(words) => {
 }"""
 
 
+@contextmanager
+def chromium(warm: BrowserContext, address: str) -> Iterator[Engine]:
+    parked(warm, address)
+    yield Chromium(new_tab(warm))
+    put_away(warm, address)
+
+
 @pytest.fixture(
-    params=[
-        pytest.param(firefox, id="firefox", marks=pytest.mark.firefox),
-        pytest.param(webkit, id="webkit", marks=pytest.mark.webkit),
-    ]
+    scope="module",
+    params=[chromium, *(pytest.param(one, marks=getattr(pytest.mark, one.__name__)) for one in (firefox, webkit))],
 )
-def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    with request.param() as engine:
+def window(request: pytest.FixtureRequest, warm: BrowserContext, server: Server) -> Iterator[Engine]:
+    """One browser of each kind for the module."""
+    with request.param(warm, server.address) if request.param is chromium else request.param() as engine:
         yield engine
+
+
+@pytest.fixture
+def engine(window: Engine, server: Server) -> Engine:
+    """One that nobody signed in with."""
+    window.goto(server.address + PARKED)
+    window.forget()
+    return window
 
 
 def reloaded(engine: Engine) -> None:
@@ -61,8 +79,28 @@ def paint_behind(engine: Engine, words: str) -> set[tuple[int, ...]]:
     return {shot.getpixel((x, round(middle) - 9)) for x in range(round(left) + 2, round(right) - 2)}
 
 
+def test_what_is_typed_in_a_box_never_left_outlives_a_reload_and_the_first_click_on_submit_hands_it_in(
+    engine: Engine, server: Server, tmp_path: Path
+) -> None:
+    root = write_reports(tmp_path / "reports", ("tides",))
+    study_id = make_study(server.engine, root, protocol=ONE, name=uuid.uuid4().hex)
+    engine.goto(server.link(study_id, "Ada"))
+    engine.ready()
+    engine.press("2")
+    engine.dictate(TYPED[:-5])
+    engine.type(TYPED[-5:])
+    reloaded(engine)
+    assert engine.run(VALUE) == TYPED
+    engine.press("1")
+    engine.type(", and on")
+    engine.click(".submit")
+    engine.until(IS_AT, "Item 2 of 3")
+    assert server.labels(study_id)[-1] == ("left", f"{TYPED}, and on", "clear")
+
+
+@pytest.mark.slow
 def test_a_pair_is_quoted_from_and_labelled_by_keyboard_reloads_end_and_no_character_is_lost(
-    engine: Engine, server: Any, tmp_path: Path
+    engine: Engine, server: Server, tmp_path: Path
 ) -> None:
     for system, topic in itertools.product(("alpha", "beta"), ("tides", "bread")):
         text = f"# {topic}\n\nThe water rises twice a day.\n\n" + f"It rises and falls, says {system}.\n\n" * 60
@@ -89,7 +127,7 @@ def test_a_pair_is_quoted_from_and_labelled_by_keyboard_reloads_end_and_no_chara
         engine.press("Control+Enter", "1")
         engine.type(f"because {number}")
     engine.press("Control+Enter")
-    engine.until("() => calipers.querySelector('.position').textContent === 'Item 2 of 2'")
+    engine.until(IS_AT, "Item 2 of 2")
     stored = {criterion: (choice, rationale) for choice, rationale, criterion in server.labels(study_id)}
     assert stored.pop("c1")[1].endswith(typed)
     assert stored == {"c2": ("right", dictated)} | {f"c{n}": ("left", f"because {n}") for n in range(3, 9)}

@@ -12,18 +12,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 from playwright.sync_api import Error as PlaywrightError
-from sqlalchemy import select
 
-from db.connect import reading
-from db.tables import Assignment, Label
 from tests.browser.conftest import EIGHT
-from tests.browser.driving import THIRTY_NINE, answered_by_us, box_of, item_number, middle, new_tab, ready, rows, saved
-from tests.small_study import PROTOCOL, make_study, write_reports
+from tests.browser.driving import THIRTY_NINE, answered_by_us, box_of, middle, new_tab, ready, rows, saved
+from tests.small_study import make_study, write_reports
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 CHOICES = {"Left": "left", "Right": "right", "Not applicable": "not_applicable"}
-ONE = PROTOCOL.rsplit("[[criterion]]", 1)[0]
 TYPED = "“Ebb & flow” – naïve, Ελληνικά, 中文, 👩‍🔬, <b>;\na second line that ends in the mid"
 FIRST, LAST = TYPED[:30], TYPED[30:]
 
@@ -56,7 +52,6 @@ def is_subsequence(some: list[Any], of: list[Any]) -> bool:
     return all(one in rest for one in some)
 
 
-@pytest.mark.slow
 def test_no_label_is_lost_when_39_criteria_are_clicked_three_times_each(
     opened: Callable[..., Any], server: Any
 ) -> None:
@@ -78,32 +73,6 @@ def test_no_label_is_lost_when_39_criteria_are_clicked_three_times_each(
         assert got[-1][0] == clicked[-1]
         assert is_subsequence([choice for choice, _ in got], clicked), "nothing is stored that was not clicked"
     assert [row.split(": ")[-1].split(",")[0] for row in rows(page)] == [three[-1] for three in meant]
-
-
-def test_submit_works_on_the_first_click_after_typing(opened: Callable[..., Any], server: Any) -> None:
-    page, study_id = opened(ONE, topics=("tides", "bread"))
-    submit = middle(page.get_by_role("button", name="Submit"))
-    for number in range(1, 6):
-        item_number(page, number, 6)
-        page.keyboard.press("1")
-        page.keyboard.type(f"reason {number}")
-        page.mouse.click(*submit)
-    item_number(page, 6, 6)
-    rows_of = (
-        select(Label.rationale, Assignment.id)
-        .join(Assignment, Assignment.id == Label.assignment_id)
-        .where(Assignment.study_id == study_id, Assignment.status == "submitted")
-        .order_by(Label.id)
-    )
-    with reading(server.engine) as session:
-        last = {assignment: rationale for rationale, assignment in session.execute(rows_of)}
-    assert sorted(last.values()) == [f"reason {number}" for number in range(1, 6)]
-
-
-def reload(page: Page, server: Any) -> Page:
-    type_on(page)
-    page.reload()
-    return page
 
 
 def close_the_tab(page: Page, server: Any) -> Page:
@@ -147,16 +116,15 @@ def type_on(page: Page) -> None:
     page.keyboard.type(LAST[-5:])
 
 
-DISASTERS = (reload, kill_the_server, close_the_tab, crash_the_tab, drop_the_network_for_six_seconds)
+DISASTERS = (kill_the_server, close_the_tab, crash_the_tab, drop_the_network_for_six_seconds)
 
 
-@pytest.mark.parametrize("disasters", [DISASTERS[:1], pytest.param(DISASTERS[1:], marks=pytest.mark.slow)])
 def test_what_was_chosen_and_typed_in_a_box_never_left_survives_one_disaster_after_the_other(
-    opened: Callable[..., Any], server: Any, disasters: tuple[Callable[[Page, Any], Page], ...]
+    opened: Callable[..., Any], server: Any
 ) -> None:
     page, study_id = opened()
     expected: list[tuple[str, str]] = []
-    for key, disaster in zip("2132", disasters, strict=False):
+    for key, disaster in zip("2132", DISASTERS, strict=True):
         page.keyboard.press(key)
         page.keyboard.insert_text(FIRST)
         page = disaster(page, server)
@@ -179,7 +147,6 @@ BREAK = """broken => {
 }"""
 
 
-@pytest.mark.slow
 def test_cut_off_and_empty_newest_entries_resume_all_before_them_and_a_refused_save_never_deletes_the_accepted_one(
     opened: Callable[..., Any], server: Any
 ) -> None:

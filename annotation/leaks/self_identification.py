@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from annotation.leaks.addressed import ADDRESSED, MOST_SHOWN
+
 
 @dataclass(frozen=True)
 class Flag:
@@ -29,25 +31,6 @@ NAMES = KINDS[:3]  # a name and no more: a mask in its place leaves a sentence
 
 _WORD = r"A-Za-z0-9_\u00c0-\u024f"
 _I = r"\bI(?:['’](?:ve|m)| have| am)?"
-_REPORT = r"(?:report|response|answer|article|essay|text|submission)"
-_JUDGE = r"(?:judge|grader|evaluator|annotator|rater|assessor)"
-_READER = r"(?:(?:large )?language model|LLM|AI (?:model|assistant|agent|system|judge|evaluator|reviewer))"
-# Where a demand may begin: a sentence, a clause, or behind a word that goes before one. `We can disregard` is prose.
-_ORDER = (
-    r"(?:^|(?<=[.!?:;,*_>\"“”(—–-] )|(?<=[.!?:;,*_>\"“”(—–-])"
-    r"|(?<=\bplease )|(?<=\band )|(?<=\bso )|(?<=\bnow )|(?<=\bthen )|(?<=\bjust )|(?<=\byou must )|(?<=\byou should ))"
-)
-_CHOOSE = r"(?:choose|pick|select|prefer|favou?r|answer|vote for)"
-_DEMAND = rf"(?:{_CHOOSE}|vote|give|rate|score|rank|grade|say|write|output|return|respond|reply|declare)"
-_ADDRESSED = (  # no noun behind a reader: an `AI model developer` is a person
-    r"(?=[,.;:!?)*_\"”]|\s*$| (?:that|who|which|reading|evaluating|judging|grading|scoring|comparing|asked|tasked|and"
-    r"|or|then|please|here|now|you)\b)"
-)
-_ANSWER = (
-    r"(?=(?: \w+){0,4}(?::| (?:is|are|(?:shall|must|should|will) be))(?: always| simply| just)? [\"'“*(\[]{0,3}"
-    r"(?:(?:the |this |option |answer |choice |report |response )*(?:first|second|left|right|(?-i:[A-E1-9]))|this)\b)"
-)
-
 # Names that are words, people or places too (Claude, Gemini, Mistral) need a capital, or what their makers add.
 _PRODUCTS = re.compile(
     rf"(?<![{_WORD}])(?:"
@@ -93,29 +76,6 @@ _PHRASES = (
         r"|platform|system|model)(?: \w+)? polic(?:y|ies)\b",
     ),
     (
-        "judge",
-        r"\b(?:ignore|disregard|forget|override) (?:all |any |the |your |these |those )*(?:previous |above |prior "
-        r"|other |given |preceding |evaluation |scoring |grading )*(?:criteria|criterion|instructions?|rubrics?"
-        r"|guidelines?|prompts?)\b"
-        rf"|{_ORDER}(?:ignore|disregard|forget) (?:all |everything |of |the |text |words )*(?:above|before this|so far)"
-        rf"(?=(?:,|;|:)?(?: and| then| now| instead| just| simply| please)* {_DEMAND}\b|[.!?)]|\s*$)"
-        rf"|\b(?:dear|note to(?: the)?|attention|message (?:to|for)(?: the)?) "
-        rf"(?:{_JUDGE}s?\b|{_READER}s?\b{_ADDRESSED})"
-        rf"|\bif you are an? {_READER}\b{_ADDRESSED}"
-        rf"|\b(?:any|all|every|to the) {_READER}s? (?:that |who )?(?:reads?|reading) this\b"
-        rf"|\b(?:new|special|updated) instructions? for the {_JUDGE}s?\b"
-        rf"|\bthe correct (?:answer|choice|verdict) (?:to|for|on) (?:all|any|each|every|both)\b{_ANSWER}"
-        rf"|\b{_CHOOSE} (?:the )?(?:first|second|left|right)(?: {_REPORT})? as the (?:best|better|winner)\b"
-        rf"|{_ORDER}{_CHOOSE} (?:the )?(?:first|second|left|right)(?: {_REPORT})?"
-        r" for (?:all|each|every) criteri(?:a|on)\b"
-        rf"|\byou are (?:an?|the) (?:\w+ ){{0,2}}{_JUDGE}\b|\bas (?:an?|the) (?:\w+ )?{_JUDGE},? (?:you|please)\b"
-        rf"|\b(?:rate|score|grade|rank|prefer|choose|pick|select|favou?r) this {_REPORT}\b"
-        rf"|\bgive (?:this|it|the)(?: {_REPORT})? (?:an? |the )?(?:full|highest|maximum|top|perfect)\b"
-        rf"|\bthis {_REPORT} (?:deserves|should (?:be (?:rated|scored|ranked|preferred|chosen)|receive|get|win))\b"
-        r"|(?:忽略|无视)(?:以上|上述|之前|前面|所有)?的?(?:所有)?(?:评分|评价|评估)?(?:标准|指令|说明|提示)"
-        r"|请(?:给予?|为)(?:本|此|这)[^。\n]{0,8}(?:最高|满|高)分",
-    ),
-    (
         "title",
         r"\bdeep[- ]research (?:report|article|analysis|brief|study)\b|深度研究报告"
         r"|^#{1,6} [^\n]{0,80}\bresearch report (?:on|about|into)\b",
@@ -146,9 +106,10 @@ _MAKERS = (
     ),
 )
 _NEAR = 600  # characters from the beginning and the end of a report: where it is signed
-_COMPILED = tuple((kind, re.compile(pattern, re.IGNORECASE | re.MULTILINE)) for kind, pattern in _PHRASES)
+_COMPILED = (
+    *((kind, re.compile(pattern, re.IGNORECASE | re.MULTILINE)) for kind, pattern in _PHRASES), ("judge", ADDRESSED),
+)  # fmt: skip
 _PARTS = re.compile(r"[\s_-]+")
-_MOST_WORDS_SHOWN = 80  # characters of a flag's text
 
 
 def find_self_identification(markdown: str, names: Iterable[str]) -> tuple[Flag, ...]:
@@ -170,18 +131,8 @@ def find_self_identification(markdown: str, names: Iterable[str]) -> tuple[Flag,
     return tuple(flags)
 
 
-def addressed_to_judges(text: str) -> list[str]:
-    """Words by which a text speaks to whoever judges it, in their order: what its flags of kind `judge` hold."""
-    return [
-        match[0][:_MOST_WORDS_SHOWN]
-        for kind, pattern in _COMPILED
-        if kind == "judge"
-        for match in pattern.finditer(text)
-    ]
-
-
 def _flag(match: re.Match[str], kind: str) -> Flag:
-    return Flag(match.start(), match.end(), kind, match[0][:_MOST_WORDS_SHOWN])
+    return Flag(match.start(), match.end(), kind, match[0][:MOST_SHOWN])
 
 
 def _makers(markdown: str) -> Iterator[Flag]:
@@ -197,7 +148,7 @@ def _signature(markdown: str, match: re.Match[str]) -> Iterator[Flag]:
     for kind, (start, end) in (("assistant", match.span("notice")), ("maker", match.span("name"))):
         words = markdown[start:end].rstrip()
         if words and words != "[system]":  # the mask: that name is decided about
-            yield Flag(start, start + len(words), kind, words[:_MOST_WORDS_SHOWN])
+            yield Flag(start, start + len(words), kind, words[:MOST_SHOWN])
 
 
 def _names(markdown: str, names: Iterable[str]) -> Iterator[Flag]:

@@ -33,7 +33,7 @@ from annotation.judges.planning.calls import (
 from annotation.judges.planning.singles import labelled_singles, share_calls, standing_groups
 from annotation.judges.replies.reply import PARSER_VERSION, failed_answers
 from annotation.labels.answers import Answered
-from annotation.leaks.self_identification import addressed_to_judges
+from annotation.leaks.addressed import addressed_to_judges
 from db import connect, types
 from db.tables import LIVE, Assignment, Criterion, Item, Report, Source, Study, System, Topic
 

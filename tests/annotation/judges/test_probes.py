@@ -28,7 +28,8 @@ from annotation.judges.asking.altered_texts import (
 )
 from annotation.judges.asking.prompt import TEMPLATES, shipped_template
 from annotation.judges.defining.judge_file import PARAPHRASED, PLAIN, PROMPTS
-from annotation.leaks.self_identification import addressed_to_judges, find_self_identification
+from annotation.leaks.addressed import addressed_to_judges
+from annotation.leaks.self_identification import find_self_identification
 
 LAWS = settings(deadline=None)
 

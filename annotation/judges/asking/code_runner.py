@@ -37,7 +37,7 @@ def main(target: str) -> None:
             try:
                 answer = function(item)
                 answer = loop.run(_awaited(answer)) if inspect.isawaitable(answer) else answer
-                say(**{**_shaped(answer, item), "id": item["id"]})
+                say(**{**shaped(answer, item), "id": item["id"]})
             except Exception as error:  # noqa: BLE001  (it is somebody's code)
                 say(id=item["id"], error=f"{type(error).__name__}: {error}")
 
@@ -46,7 +46,7 @@ async def _awaited(answer: Any) -> Any:
     return await answer
 
 
-def _shaped(answer: Any, item: dict[str, Any]) -> dict[str, Any]:
+def shaped(answer: Any, item: dict[str, Any]) -> dict[str, Any]:
     """As a judge replies; `answers` by criterion are short for that."""
     if not isinstance(answer, dict):
         raise TypeError(f"the function returned {type(answer).__name__}, not a dict")

@@ -24,6 +24,7 @@ from typing import Any
 from annotation.judges.asking import code_runner, prompt
 from annotation.judges.defining.judge_file import JudgeDefinition, ModelFacts, Price
 from annotation.judges.replies.outcomes import Outcome, Reply, Usage, failed_line, without_secrets
+from annotation.judges.replies.reply import strict
 
 MOST_BYTES = 1_000_000  # of one reply
 ENDED_S = 5.0  # a killed process is given to be gone
@@ -41,6 +42,7 @@ WAITS = (
     "but one at once when its input was closed. A run keeps that open for the next item: read a line, answer it, and "
     "flush (mawk -W interactive, python -u, stdbuf -oL)"
 )
+TWICE = "it wrote a second answer for an item that it had answered; write one line an item"
 HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
 # the address of the database and the keys of the server are no business of somebody's code
 KEPT_BACK = "CALIPERS_"
@@ -83,10 +85,11 @@ async def ask(judge: JudgeDefinition, messages: Sequence[prompt.Message], *, alo
                 else:
                     said = await _POOLS[_key(judge)].ask(judge, item, alone)
     except TimeoutError:
-        return failed("timeout", f"no answer within {judge.timeout_s:g} s; the process was ended")
+        strays = "" if judge.url else _POOLS[_key(judge)].strays
+        return failed("timeout", f"no answer within {judge.timeout_s:g} s{strays}; the process was ended")
     except _Ended as error:
         return failed(error.outcome, str(error))
-    return _read(said, judge, time.monotonic() - started)
+    return _read(said, judge, item, time.monotonic() - started)
 
 
 async def close() -> None:
@@ -128,6 +131,7 @@ class _Process:
 
     def __init__(self, process: asyncio.subprocess.Process, complaints: Any) -> None:
         self.process, self.complaints = process, complaints
+        self.answered, self.strays = "", ""  # the item before; what is said of lines with ids that nobody gave it
 
     async def ask(self, item: Mapping[str, Any], patience_s: float) -> str:
         """The answer. Without one its input is closed after `patience_s`, by which a program is found out that waits
@@ -148,7 +152,12 @@ class _Process:
                 if _is_reply(line, number):
                     if 0 < loop.time() - closing.when() < CLOSED_S:
                         raise _Ended("timeout", f"no answer within {patience_s:g} s, {WAITS}")
+                    await self._refuse_second(number)
                     return line.decode()
+                if self.answered and _is_reply(line, self.answered):
+                    raise _Ended("fatal", f"{TWICE} (the label is what the first one said)")
+                if _is_reply(line):
+                    self.strays = "; lines with other ids came"
         except ValueError:  # a line without an end
             read = MOST_BYTES + 1
         except (BrokenPipeError, ConnectionResetError):
@@ -161,7 +170,19 @@ class _Process:
             await asyncio.wait_for(self.process.wait(), 1)
         self.complaints.seek(0)
         last = self.complaints.read()[-1500:].decode(errors="replace").strip().splitlines()
-        raise _Ended("dropped", f"the process ended ({self.process.returncode}): {last[-1] if last else 'no word'}")
+        raise _Ended(
+            "dropped", f"the process ended ({self.process.returncode}): {last[-1] if last else 'no word'}{self.strays}"
+        )
+
+    async def _refuse_second(self, number: str) -> None:
+        """Raises _Ended where another answer has come with the first; one that comes later is met by the next item."""
+        assert self.process.stdout is not None
+        self.answered = number
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0):
+                while line := await self.process.stdout.readline():
+                    if _is_reply(line, number):
+                        raise _Ended("bad_request", TWICE)
 
     async def end(self) -> None:
         """Kill it with whatever it started, and read its pipes out, so that nothing of it outlives the run."""
@@ -183,6 +204,7 @@ class _Pool:
     def __init__(self) -> None:
         self.all: set[_Process] = set()
         self.idle: list[_Process] = []
+        self.strays = ""  # of the process that was ended last
 
     async def ask(self, judge: JudgeDefinition, item: Mapping[str, Any], alone: bool) -> str:
         process = self.idle.pop() if self.idle else await self._start(judge)
@@ -196,6 +218,7 @@ class _Pool:
             else:
                 self.all.discard(process)
                 await process.end()
+                self.strays = process.strays
         return said
 
     async def _start(self, judge: JudgeDefinition) -> _Process:
@@ -231,16 +254,16 @@ def _key(judge: JudgeDefinition) -> tuple[str, str, str]:
     return judge.name, judge.model, judge.folder
 
 
-def _is_reply(line: bytes, number: str) -> bool:
-    """Whether a line is the answer to this item; what a program prints besides is not."""
+def _is_reply(line: bytes, number: str = "") -> bool:
+    """Whether a line is the answer to this item, or to any; what a program prints besides is not."""
     with suppress(ValueError, RecursionError):
         said = json.loads(line)
-        return isinstance(said, dict) and said.get("id") == number
+        return isinstance(said, dict) and "id" in said and (not number or said["id"] == number)
     return False
 
 
-def _read(said: str, judge: JudgeDefinition, seconds: float) -> Reply:
-    """A reply as it came; its parts are read later like those of any judge."""
+def _read(said: str, judge: JudgeDefinition, item: dict[str, Any], seconds: float) -> Reply:
+    """A reply as it came, or as a model's where it is `answers` by criterion; its parts are read later like those."""
     try:
         parts = json.loads(said)
     except (ValueError, RecursionError):
@@ -253,9 +276,12 @@ def _read(said: str, judge: JudgeDefinition, seconds: float) -> Reply:
     for name, outcome in outcomes.items():
         if name in parts:
             return Reply(outcome, seconds, error=without_secrets(str(parts[name]))[:2000], cost=usd)
-    odd = cost is not None and not is_cost
+    odd, text = cost is not None and not is_cost, said.strip()
+    if "answers" in parts:
+        with suppress(ValueError, AttributeError):  # a criterion twice stays as it is, and is invalid
+            text = json.dumps(code_runner.shaped(strict(text), item))
     return Reply(
-        "ok", seconds, text=said.strip(), finish_reason="stop", model=judge.model, usage=Usage(0, 0, 0, 0),
+        "ok", seconds, text=text, finish_reason="stop", model=judge.model, usage=Usage(0, 0, 0, 0),
         http_status=200, cost=usd,
         error=f"its cost, {cost!r:.40}, is no amount in USD and is not noted" if odd else None,
     )  # fmt: skip
@@ -282,4 +308,8 @@ async def _posted(judge: JudgeDefinition, item: Mapping[str, Any]) -> str | Repl
     except httpx.HTTPError as error:
         raise _Ended("dropped", f"{type(error).__name__}: {error}") from None
     text = body.decode(errors="replace")
-    return text if response.status_code == 200 else failed_line(response.status_code, text[:2000])
+    return (
+        text
+        if response.status_code == 200
+        else failed_line(response.status_code, f"status {response.status_code}: {text[:2000]}")
+    )

@@ -111,12 +111,26 @@ def refuse_named_systems(protocol: Protocol, definition: JudgeDefinition, system
 
     A word that the shipped prompt uses too, such as `reference`, names nothing.
     """
-    own, shipped = f"{definition.prompt_text}\n{definition.system_text}", template_of(protocol)
+    own = f"{definition.prompt_text}\n{definition.system_text}"
+    _refuse_names(systems, own, template_of(protocol), source_of(definition))
+
+
+def refuse_composed_names(
+    protocol: Protocol, template: str, material: Material, source: str, systems: Iterable[str]
+) -> None:
+    """The same of names that the template writes nowhere and that filling it in puts together: `{{ "at" ~ "las" }}`."""
+    material = _sentinels(material, template)
+    said, shipped = (_rendered(one, material, source) for one in (template, template_of(protocol)))
+    for text in material.texts:
+        said = said.replace(text, "")
+    _refuse_names(systems, said, f"{shipped}\n{template}", source)
+
+
+def _refuse_names(systems: Iterable[str], said: str, harmless: str, source: str) -> None:
     for system in systems:
         name = re.compile(rf"(?<!\w){re.escape(system)}(?!\w)", re.IGNORECASE)
-        if len(system) > 1 and name.search(own) and not name.search(shipped):
-            why = f"it names the system {system!r}, and judges are blind to that; remove the name"
-            raise _bad(source_of(definition), why)
+        if len(system) > 1 and name.search(said) and not name.search(harmless):
+            raise _bad(source, f"it names the system {system!r}, and judges are blind to that; remove the name")
 
 
 def refuse_unfit(template: str, material: Material, source: str) -> None:

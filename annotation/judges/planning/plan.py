@@ -160,11 +160,13 @@ def refuse_unfit_prompt(
 ) -> None:  # fmt: skip
     """Raises AnnotationError `bad_prompt` where a judge's own words cannot be asked of these items."""
     rows = session.execute(select(System.key, System.public_name).where(System.study_id == study.id))
-    protocol = studies.protocol_of(study)
-    own_prompts.refuse_named_systems(protocol, definition, sorted({name for row in rows for name in row if name}))
+    protocol, source = studies.protocol_of(study), own_prompts.source_of(definition)
+    systems = sorted({name for row in rows for name in row if name})
+    own_prompts.refuse_named_systems(protocol, definition, systems)
     for item in {item.names: item for item in items}.values():
         material = empty_material(protocol, template, questions[item.topic_id], item.names, 1)
-        own_prompts.refuse_unfit(template, material, own_prompts.source_of(definition))
+        own_prompts.refuse_unfit(template, material, source)
+        own_prompts.refuse_composed_names(protocol, template, material, source, systems)
 
 
 def _warn_of_stand_ins(session: orm.Session, study: Study) -> Iterator[str]:

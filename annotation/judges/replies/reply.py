@@ -123,7 +123,7 @@ def find_judgments(text: str, field: str) -> Found:
     """
     text = text.strip().lstrip("\ufeff")
     try:
-        value = _strict(text)
+        value = strict(text)
     except DuplicateKey:
         return Found(None, problem="duplicate_key")
     except (ValueError, RecursionError):
@@ -134,7 +134,7 @@ def find_judgments(text: str, field: str) -> Found:
         return _shaped(value) or Found(None, problem="wrong_shape")
     for part in (*FENCED.findall(text), *_balanced(text)):
         try:
-            found = _shaped(_strict(part))
+            found = _shaped(strict(part))
         except DuplicateKey:
             return Found(None, problem="duplicate_key")
         except (ValueError, RecursionError):
@@ -144,7 +144,8 @@ def find_judgments(text: str, field: str) -> Found:
     return _repaired(text, field) or Found(None, problem="unparsable")
 
 
-def _strict(text: str) -> Any:
+def strict(text: str) -> Any:
+    """The JSON of a text. Raises ValueError, for a key that stands twice and for nan too."""
     return json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant)
 
 

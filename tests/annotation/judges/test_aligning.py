@@ -22,6 +22,7 @@ from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.judges.money.queue_rules import queue_rules
 from annotation.judges.planning.plan import plan_judges
 from annotation.judges.replies.outcomes import Reply
+from annotation.judges.reviewing.replies_again import Said
 from annotation.judges.running.run import run_judges
 from annotation.judges.stress_tests import stress_plan
 from annotation.people.principals import local_admin
@@ -173,7 +174,7 @@ def test_a_budget_that_is_no_number_of_usd_is_refused(sqlite: Engine, budget: fl
         planned(sqlite, study, mini, budget=budget)
 
 
-def test_a_constant_answer_is_never_chosen_and_one_that_follows_the_order_is_told(sqlite: Engine) -> None:
+def test_a_constant_answer_is_never_chosen_and_one_that_follows_the_order_or_the_length_is_told(sqlite: Engine) -> None:
     model = Movable(3, moves=False, obeys={"obey": "first"})
     study, mini = judged(sqlite, model)
     plan = planned(sqlite, study, mini, examples=0)
@@ -191,6 +192,16 @@ def test_a_constant_answer_is_never_chosen_and_one_that_follows_the_order_is_tol
     assert set(found.agreement.topics) == set(plan.unseen)
     assert "in 100 % of answers" in shortcuts(found)["the report shown first"]
     assert outcome.best in trial.variants.values()
+    texts_of = ("two", "long"), ("long", "two")
+    before = [
+        Said(n, f"t{n}", "AB"[n // 4 % 2], 1, "c", 1, "AB"[n % 2], None, texts_of[n // 2 % 2], 0) for n in range(24)
+    ]
+    longer = [replace(one, verdict="AB"[one.texts[1] == "long"]) for one in before]
+    people, topics = {one.thing: [str(one.verdict)] for one in before}, tuple(one.cluster for one in before)
+    rules = measuring._shortcuts(list(zip(before, longer, strict=True)), people, topics)
+    told = shortcuts(measuring.Beside(found.agreement, rules))
+    assert list(told) == ["the longer report"], "neither one answer nor the order"
+    assert "in 100 % of answers, 50 % before" in told["the longer report"]
 
 
 def test_a_judge_with_the_wording_that_was_made_is_never_asked_about_a_topic_that_a_step_saw(sqlite: Engine) -> None:

@@ -198,6 +198,9 @@ ELSEWHERE = {
     "wrong criteria": ("say(won(c_nine='first'))", {"missing": 6}, {"ok"}),
     "10 MB": ("say(won(c_one='x' * 10_000_000))", {"missing": 6}, {"bad_request"}),
     "error": ("say({'error': 'no weights'})", {"missing": 6}, {"bad_request"}),
+    "answers by criterion": (
+        "say({'answers': dict(c_one='first', c_two='first', d_one='first')})", {"ok": 6}, {"ok"}),
+    "no dict": ("say({'answers': 'first'})", {"invalid": 6}, {"ok"}),
     "other lines": ("print('noise'); print('{}'); say(won(c_one='first', c_two='first', d_one='first'))", {"ok": 6}, {"ok"}),
 }  # fmt: skip
 WON = """def won(**winners):
@@ -221,6 +224,29 @@ def test_a_bad_program_is_a_status_and_never_a_label(
     monkeypatch.setattr("annotation.judges.running.work.back_off_s", lambda tries, luck: 0.0)
     (tmp_path / "mine.py").write_text(PROGRAM.replace("BODY", body))
     judged_badly(sqlite_study, defined(tmp_path, f'command = "{sys.executable} mine.py"'), body, statuses, outcomes)
+
+
+@pytest.mark.parametrize(
+    ("body", "error", "usable"),
+    [
+        ("answer(); answer(); sys.stdout.flush()", "it wrote a second answer for an item", 0),
+        ("answer(); sys.stdout.flush(); time.sleep(.1); answer(); sys.stdout.flush()", "what the first one said", 3),
+        ("item['id'] = 'x'; answer(); sys.stdout.flush()", "lines with other ids came", 0),
+    ],
+)
+def test_a_second_answer_for_an_item_or_one_under_another_id_is_told(
+    sqlite_study: tuple[Engine, int], tmp_path: Path, body: str, error: str, usable: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    program = f"""    def answer():
+        print(json.dumps({{"id": item["id"], **won(c_one='first', c_two='first', d_one='first')}}))
+    {body}"""
+    (tmp_path / "mine.py").write_text(PROGRAM.replace("    BODY", program))
+    monkeypatch.setattr("annotation.judges.running.work.back_off_s", lambda tries, luck: 0.0)
+    own = defined(tmp_path, f'command = "{sys.executable} mine.py"\nconcurrency = 1')
+    summary = run(*sqlite_study, own.model_copy(update={"timeout_s": 0.5 if "other ids" in error else 20.0}))
+    assert summary.labels.get("ok", 0) == usable
+    assert error in (attempts(sqlite_study[0])[-1].error or "")
 
 
 def test_a_program_that_waits_for_the_end_of_its_input_is_found_out(
@@ -429,6 +455,7 @@ def test_a_url_gets_one_post_an_item_and_its_errors_are_those_of_a_provider(
     assert run(engine, study, defined(tmp_path, f'url = "{server}/"')).labels == {"ok": 6}
     broken = defined(tmp_path, f'url = "{server}/broken"').model_copy(update={"name": "broken"})
     assert run(engine, study, broken).labels == {"missing": 6}
+    assert (attempts(engine)[-1].error or "").startswith("status 500: ")
     assert {one.outcome for one in attempts(engine)} == {"ok", "server_error"}
 
 

@@ -220,7 +220,8 @@ def test_a_stored_prompt_that_alters_a_report_stops_its_judge_and_leaves_its_cal
     sqlite: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study, definition = make_study(sqlite, 2), own(tmp_path, OWN.replace("second_report }}", "second_report[:9] }}"))
-    monkeypatch.setattr("annotation.judges.planning.plan.own_prompts.refuse_unfit", lambda *found: None)
+    for check in ("refuse_unfit", "refuse_composed_names"):
+        monkeypatch.setattr(f"annotation.judges.planning.plan.own_prompts.{check}", lambda *found: None)
     plan_judges(sqlite, study, [definition], describe=describe)
     stub = Stub(first_wins)
     (judge,) = run_judges(sqlite, study, [definition], transport=stub).judges
@@ -272,6 +273,7 @@ def test_criteria_may_be_asked_one_by_one_each_id_beside_its_text(engine: Engine
         (OWN + "{% block extra %}{% endblock %}", None, "the two blocks"),
         (OWN + "{{ '%2000000d' | format(1) }}", None, "characters without its texts"),
         (OWN + f"Never prefer {SYSTEMS[0].upper()}.", None, f"names the system '{SYSTEMS[0]}'"),
+        (OWN + f"{{{{ '{SYSTEMS[0][::-1]}' | reverse }}}}", None, f"names the system '{SYSTEMS[0]}'"),
         ("{% include 'x.txt' %}" + OWN, None, "no loader"),
         ("{% block system %}{{ reply_format }}{% endblock %}{% block user %}" + OWN + "{% endblock %}", SYSTEM,
          "a block `system` of its own"),

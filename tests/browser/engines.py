@@ -32,6 +32,7 @@ NAMED = {
     "Enter": "\ue007",
     "Escape": "\ue00c",
     "Control": "\ue009",
+    "Shift": "\ue008",
     "Alt": "\ue00a",
     "ArrowDown": "\ue015",
     "PageDown": "\ue00f",
@@ -41,6 +42,10 @@ CALLED = """(function () {
     const calipers = host?.shadowRoot.querySelector('.calipers') ?? null;
     return JSON.stringify((%s)(...%s) ?? null);
 })()"""
+PARTS = (
+    "[document.body, ...[...document.querySelectorAll('*')].flatMap((one) => [...(one.shadowRoot?.children ?? [])])]"
+)
+SEEN = f"(words) => {PARTS}.some((part) => part.innerText?.toLowerCase().includes(words.toLowerCase()))"
 MINI_BROWSER = "/usr/lib/*/webkit2gtk-4.*/MiniBrowser"
 
 
@@ -75,17 +80,21 @@ class Engine(ABC):
         """What this function gives in the page."""
         return json.loads(self.evaluate(CALLED % (function, json.dumps(arguments))))
 
-    def until(self, function: str, *arguments: Any) -> None:
-        """Until this function gives something true; a page that is just being left has nothing to say."""
+    def until(self, function: str, *arguments: Any) -> Any:
+        """What this function gives, once it is something true; a page that is just being left has nothing to say."""
         ends = time.monotonic() + PATIENCE
         while True:
             try:
-                if self.run(function, *arguments):
-                    return
+                if found := self.run(function, *arguments):
+                    return found
             except EngineError:
                 pass
             assert time.monotonic() < ends, f"did not come true in time: {function}"
             time.sleep(0.05)
+
+    def see(self, words: str) -> None:
+        """Until these words are on the page."""
+        self.until(SEEN, words)
 
     def ready(self) -> None:
         """The item is on screen, and keys act."""
@@ -100,14 +109,17 @@ class Engine(ABC):
         for word in re.findall(r"\S+\s*", text):
             self.run("(word) => { document.execCommand('insertText', false, word); }", word)
 
-    def click(self, selector: str) -> None:
-        """In the middle of the first that is seen."""
-        seen = """(selector) => {
-            const all = [...(calipers ?? document).querySelectorAll(selector)];
-            const { left, top, width, height } = all.find((one) => one.checkVisibility()).getBoundingClientRect();
-            return [left + width / 2, top + height / 2];
+    def click(self, selector: str, named: str = "") -> None:
+        """In the middle of the first that is seen and so begins by its name or its text, once there is one."""
+        seen = """(selector, named) => {
+            const all = [document, calipers].flatMap((part) => [...(part?.querySelectorAll(selector) ?? [])]);
+            const is = (one) => one.checkVisibility() && (one.ariaLabel ?? one.textContent).trim().startsWith(named);
+            const found = all.find(is);
+            found?.scrollIntoView({ block: 'nearest' });
+            const { left, top, width, height } = found?.getBoundingClientRect() ?? {};
+            return found && [left + width / 2, top + height / 2];
         }"""
-        self.drag(self.run(seen, selector))
+        self.drag(self.until(seen, selector, named))
 
 
 class EngineError(Exception):

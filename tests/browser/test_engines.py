@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import itertools
+import signal
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,12 +15,16 @@ import pytest
 from PIL import Image
 from playwright.sync_api import BrowserContext
 
+from app.demo.study import demo_links, make_demo
 from tests.browser.conftest import EIGHT, Server
 from tests.browser.driving import PARKED, new_tab, parked, put_away, until
 from tests.browser.engines import Chromium, Engine, firefox, webkit
-from tests.browser.test_losing_nothing import TYPED
+from tests.browser.test_adjudicating import dispute
+from tests.browser.test_evaluator_screens import PAGES
+from tests.browser.test_losing_nothing import FIRST, LAST, TYPED
 from tests.browser.test_typing import HURRIED_CLOCK, prose
 from tests.small_study import PROTOCOL, make_study, write_reports
+from tests.trained_study import TRAINED, make_trained_study
 
 pytestmark = pytest.mark.browser
 
@@ -26,7 +32,12 @@ ONE = PROTOCOL.rsplit("[[criterion]]", 1)[0]
 VALUE = "() => calipers.querySelector('.boxes textarea:not([hidden])').value"
 SCROLLED = "() => calipers.querySelector('.pane').scrollTop"
 IS_SAVED = "() => calipers.querySelector('.save').textContent === 'Saved'"
-IS_AT = "(words) => calipers?.dataset.ready === 'true' && calipers.querySelector('.position').textContent === words"
+IS_AT = (
+    "(words) => calipers?.dataset.ready === 'true' && calipers.querySelector('.position').textContent.startsWith(words)"
+)
+IS_AT_REST = "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+HAS_FOCUS = "(selector) => calipers.getRootNode().activeElement === calipers.querySelector(selector)"
+TOLD = "() => [...calipers.querySelectorAll('.other-top b')].map((one) => one.textContent).sort()"
 # where these words stand in the left report: left, right, and the middle of their height
 PLACE = """(words) => {
     const nodes = document.createNodeIterator(calipers.querySelector('.report'), NodeFilter.SHOW_TEXT);
@@ -131,6 +142,89 @@ def test_a_pair_is_quoted_from_and_labelled_by_keyboard_reloads_end_and_no_chara
     stored = {criterion: (choice, rationale) for choice, rationale, criterion in server.labels(study_id)}
     assert stored.pop("c1")[1].endswith(typed)
     assert stored == {"c2": ("right", dictated)} | {f"c{n}": ("left", f"because {n}") for n in range(3, 9)}
+
+
+@pytest.mark.slow
+def test_from_consent_over_training_to_find_a_killed_server_and_an_item_that_was_reopened(
+    engine: Engine, server: Server, tmp_path: Path
+) -> None:
+    protocol = TRAINED.replace("items = 3", "items = 1")
+    study_id = make_trained_study(server.engine, tmp_path, protocol=protocol, name=uuid.uuid4().hex)
+    engine.goto(server.link(study_id, "Ada"))
+    engine.until(IS_AT_REST)
+    engine.click("button", "I have read this and agree")
+    engine.until(IS_AT, "Training 1 of 1")
+    alpha_stands_left = engine.run("() => calipers.querySelector('.report').innerText.includes('in manner 1')")
+    for choice in "12" if alpha_stands_left else "21":
+        engine.press(choice)
+        engine.dictate("because it says so")
+        engine.press("Control+Enter")
+    engine.see("You passed the training. What follows counts.")
+    engine.click("button", "Continue")
+    engine.until(IS_AT, "Item 1 of ")
+    engine.press("/")
+    engine.until(HAS_FOCUS, ".find input")
+    engine.type("it rises")
+    engine.see("left 1, right 1")
+    engine.press("Escape", "1")
+    engine.dictate(FIRST)
+    server.stop(signal.SIGKILL)
+    engine.dictate(LAST)
+    engine.see("unsaved")
+    server.start()
+    engine.until(IS_SAVED)
+    engine.press("Control+Enter", "2")
+    engine.dictate("because it says so")
+    engine.press("Control+Enter")
+    engine.until(IS_AT, "Item 2 of ")
+    engine.goto(f"{server.address}/my_work")
+    engine.see(" items submitted")
+    engine.click("a", "Open: ")
+    engine.see("To change an answer, reopen the item")
+    before = server.labels(study_id)
+    assert ("left", TYPED) in [(choice, rationale) for choice, rationale, _ in before]
+    engine.press("3")  # changes nothing yet
+    engine.click("button", "Reopen")
+    engine.until("() => !calipers.querySelector('.boxes textarea:not([hidden])').readOnly")
+    assert server.labels(study_id) == before
+    engine.press("3")
+    until(lambda: server.labels(study_id)[-1].choice == "tie")
+    engine.press("Control+Shift+Enter")
+    engine.until(IS_AT, "Item 2 of ")
+
+
+@pytest.mark.slow
+def test_an_adjudicator_reads_all_answers_goes_to_a_quote_and_decides(
+    engine: Engine, server: Server, tmp_path: Path
+) -> None:
+    study_id = make_study(server.engine, tmp_path / "reports", overlap=2, protocol=PROTOCOL, name=uuid.uuid4().hex)
+    dispute(server, study_id)
+    engine.goto(server.link(study_id, "Zoe Zander", "adjudicator"))
+    engine.ready()
+    assert engine.run(TOLD) == ["Left", "Right"]
+    side = engine.run("() => calipers.querySelector('.other .quote-go b').textContent.toLowerCase()")
+    engine.click(".other .quote-go")
+    engine.until("(side) => calipers.querySelector('.reading').dataset.active === side", side)
+    for _ in range(2):
+        engine.press("3")
+        engine.dictate("neither is clearer than the other")
+        engine.press("Control+Enter")
+    engine.until(IS_AT, "Item 2 of 9")
+    assert [choice for choice, *_ in server.labels(study_id)][-2:] == ["tie", "tie"]
+
+
+@pytest.mark.slow
+def test_every_page_of_an_evaluator_is_drawn_and_none_is_wider_than_its_window(engine: Engine, server: Server) -> None:
+    with ThreadPoolExecutor(1) as pool:  # Playwright's own event loop runs in this thread
+        pool.submit(make_demo, server.engine).result()
+    engine.goto(f"{server.address}/invite/{demo_links(server.engine)['evaluator']}")
+    for name, words in PAGES.items():
+        engine.see(words)
+        engine.until("(title) => document.title === title", f"{name} · calipers")
+        engine.until("() => document.documentElement.scrollWidth <= innerWidth")
+        assert not engine.run("() => document.querySelector('[data-testid=stException]')")
+        later = [*PAGES, "Choice"][[*PAGES].index(name) + 1]
+        engine.click("[data-testid=stSidebarNav] a", later)
 
 
 def a_quote_is_painted_until_it_is_removed(engine: Engine, words: str) -> None:

@@ -222,8 +222,8 @@ def _pandoc(given: bytes, options: list[str], shown: str) -> bytes:
     code, made, complaint = programs.run(command, given, PATIENCE_S)
     if len(made) > programs.MOST_BYTES or b"heap exhausted" in complaint.lower():  # GHC's own words where -M is reached
         raise ImportingError(
-            "{shown}: reading it takes over {memory_mb} MB; save it anew without what it embeds", shown=shown,
-            memory_mb=MEMORY_MB,
+            "{shown}: reading it takes over {memory_mb} MB; save it anew without what it embeds, or as Markdown where "
+            "it is words alone", shown=shown, memory_mb=MEMORY_MB,
         )  # fmt: skip
     if code == 0:
         return made

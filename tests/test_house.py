@@ -100,7 +100,7 @@ FLOORS = {
         "results", "calibrate", "sizing",
     ),
     "annotation": (
-        "errors", "files", "documents", "tool_answers", "published_answers", "answer_layouts", "texts", "source_lists", "stripping", "canonical", "leaks", "blinding", "citations",
+        "errors", "files", "tool_answers", "published_answers", "answer_layouts", "texts", "source_lists", "documents", "stripping", "canonical", "leaks", "blinding", "citations",
         "formulas", "rendering", "passages", "protocols", "protocol", "studies", "items", "labels", "designs", "people", "training",
         "figures", "open_work", "planning", "verdicts", "disputes", "adjudication", "work", "labelling", "participation",
         "offline", "judges", "shown_texts", "importing", "facts",

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from annotation.canonical.characters import CJK
 from annotation.canonical.shelf import Shelf
+from annotation.stripping.table_sources import SOURCE_HEAD
 
 BOLD_LINE = 7  # the level of a bold line that stands for a heading: below every `#`
 LONGEST_HEADING = 100  # characters of a bold line that may still be one
@@ -286,7 +287,8 @@ def tidy_table(table: Block, counts: Counter[str]) -> None:
     rows = [row + [""] * (width - len(row)) for row in rows]
     kept = rows[:1] + [row for row in rows[1:] if any(row)]
     counts["table_rows_dropped"] += len(rows) - len(kept)
-    columns = [n for n in range(width) if any(row[n] for row in kept)]
+    heads = {n for n in range(width) if kept[1:] and SOURCE_HEAD.match(kept[0][n])}  # alone it tells who had cited
+    columns = [n for n in range(width) if any(row[n] for row in kept[n in heads :])]
     counts["table_columns_dropped"] += width - len(columns)
     aligned = [_alignment(table.aligned[n]) if n < len(table.aligned) else "---" for n in columns]
     counts["table_delimiters"] += not table.aligned
@@ -338,8 +340,8 @@ def _content(block: Block, shelf: Shelf) -> Sequence[str]:
 
 
 def _code(block: Block, shelf: Shelf) -> list[str]:
-    """Fenced code, moved to the indent of its place; everything else about it is left alone."""
-    lines = (shelf.block(block.text) or "").split("\n")
+    """Fenced code, moved to the indent of its place, without its language, which some formats do not tell."""
+    lines = re.sub(r"\A(\s*(?:`{3,}|~{3,})).*", r"\1", shelf.block(block.text) or "").split("\n")
     blanks = len(lines[0]) - len(lines[0].lstrip(" \t"))
     if lines[0].lstrip()[:1] not in ("`", "~"):
         return lines

@@ -30,6 +30,7 @@ _SECTIONS = frozenset(
     executive key and of table the lead section
     引言 摘要 概述 概要 背景 前言 简介 绪论 导论 目录 概览 总览 执行摘要 研究背景""".split()  # noqa: SIM905  (lines of words)
 )
+_BOX = re.compile(r"^(?:[☐☒]|\[X\])\s+(?=\S)")  # of a task, as Word and pages draw it
 _ARABIC = re.compile(
     r"[(（]?([0-9]{1,2}(?:\.[0-9]{1,2}){0,4})(?:\\?[.)）、．:：](?:\s+|(?=[^\d\s.]))|\s*[、．]\s*|\s+)(?=\S)"
 )
@@ -38,7 +39,9 @@ _CJK = re.compile(r"(?:[(（]([一二三四五六七八九十]{1,3})[)）]|第?(
 _CJK_DIGITS = {sign: value for value, sign in enumerate("一二三四五六七八九", start=1)}
 _ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 
-CANONICAL_VERSION = "4"  # 3: paragraphs of the plain layout have an even length. 4: no column is called left
+# 3: paragraphs of the plain layout have an even length. 4: no column is called left. 5: no code says its language, no
+# column of sources is kept without them, boxes of tasks are as Markdown has them
+CANONICAL_VERSION = "5"
 # How far reports are laid out alike, each with all of the one before: nothing is changed; blanks, entities, escapes and
 # punctuation; one layout for all; that layout without the habits that it leaves to a writer.
 Layout = Literal["kept", "spacing", "canonical", "plain"]
@@ -60,7 +63,7 @@ def canonical_format(markdown: str, title: str | None = None, layout: Layout = "
 
     `title`: the topic's title, which replaces the report's own or is added, from `canonical` on. The letters and digits
     stay in their order, but for the title, numbers of headings and lists, and tags with their attributes; `plain` also
-    takes the phrases of `canonical.plain`. Code and formulas are left alone. An empty text stays empty.
+    takes the phrases of `canonical.plain`. Formulas are left alone, and code but for its language. Empty stays empty.
     """
     if layout == "kept":
         return Canonical(markdown, {}, UNCHANGED)
@@ -146,7 +149,8 @@ def _format_blocks(blocks: Iterable[Block], shelf: Shelf, counts: Counter[str], 
         elif block.kind == "heading":
             block.text = _without_emoji(_inline(block.text, shelf, counts, plain=plain, keep=False), counts)
         elif block.kind == "item":
-            block.text = _without_emoji(_inline(block.text, shelf, counts, plain=plain), counts)
+            text = _BOX.sub(lambda box: "[ ] " if box[0][0] == "☐" else "[x] ", block.text)  # as Markdown has it
+            block.text = _without_emoji(_inline(text, shelf, counts, plain=plain), counts)
         elif block.kind == "paragraph":
             block.text = _inline(block.text, shelf, counts, plain=plain)
             if characters.is_bold_throughout(block.text) and len(block.text) > LONGEST_HEADING + 4:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from annotation.source_lists.reference_headings import hints_at_sources
+
 Element = dict[str, Any]
 
 NO_ATTRIBUTES: list[Any] = ["", [], []]
@@ -16,12 +18,12 @@ COPIES = {"katex-html", "MathJax_Preview", "MJX_Assistive_MathML", "mjx-assistiv
 NUMBER = re.compile(r"[\[(]?\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\])]?")  # what a mark that leads to a source says
 ENTRY, ADDRESS = re.compile(r"\[\d{1,3}\]"), re.compile(r"https?://\S+")
 LIST_HEAD = re.compile(r"(?:[^.!?\n]{0,60}[:：\]])?")  # what may be before the first source in its paragraph
+SOURCES_HEAD = re.compile(r"[^.!?\n]{1,40}[:：]")  # alone on its line before the first of them
 BRACKET = re.compile(r"([\[\]])")
+CAPTION = re.compile(r"\(|[^\W\d_]{1,20}\.?(?:\s[^\W\d_]{1,20}\.?)?\s*")  # before its number, or a formula's
 WORD = re.compile(r"[\w+#.-]{1,30}")
 FIGURE = "figure{}.png"  # the address of an image, by its number: its own could name whoever made it
 FRONT_MATTER = ("subtitle", "author", "date", "abstract")  # paragraphs that Word styles so, which pandoc keeps apart
-
-
 BREAK: Element = {"t": "RawInline", "c": ["commonmark", "\n"]}  # as agents write it
 
 
@@ -45,13 +47,14 @@ class PlainTree:
         self.figures = 0
         self.images: list[str] = []
         self.cited = 0
+        self.no_marks: set[str] = set()  # where a number leads that names a table, a figure, a formula or a chapter
         self.word = word
 
     def of(self, tree: Element) -> Element:
         """The whole document."""
+        self.no_marks = {*_numbered(tree["blocks"])}
         blocks = self.blocks(tree["blocks"])
-        front = self._front(tree["meta"]) if self.word else []
-        return {**tree, "meta": {}, "blocks": [*front, *blocks]}
+        return {**tree, "meta": {}, "blocks": [*(self._front(tree["meta"]) if self.word else ()), *blocks]}
 
     def _front(self, meta: Element) -> list[Element]:
         title = [element("Header", [1, NO_ATTRIBUTES, self.inlines(one)]) for one in _told(meta.get("title"))]
@@ -177,14 +180,14 @@ class PlainTree:
             yield from self.inlines(one["c"][1])
 
     def link(self, one: Element) -> Iterator[Element]:
-        """A number that leads into the document is a mark; other words that do are words."""
+        """A number that leads to a source or a note is a mark; other words that lead into the document are words."""
         _, words, (address, _) = one["c"]
         if [inner["t"] for inner in words] == ["Superscript"] and NUMBER.fullmatch(text_of(words).strip()):
             words = words[0]["c"]  # a mark that is raised inside its link, as others are around theirs
         line = self.inlines(words)
         if not address.startswith("#"):
             yield from [element("Link", [NO_ATTRIBUTES, line, [address, ""]])] if line else []
-        elif NUMBER.fullmatch(text_of(line).strip()):
+        elif NUMBER.fullmatch(text_of(line).strip()) and address[1:] not in self.no_marks:
             yield self._mark()
         else:
             yield from line
@@ -257,17 +260,6 @@ def text_of(found: Any) -> str:
     return "".join(_words(one) for one in elements_in(found))
 
 
-def set_in_line(blocks: Any) -> int:
-    """How many formulas there are; of those beside words, which OpenDocument tells from no others, it makes words."""
-    found = 0
-    for line in (one["c"] for one in elements_in(blocks) if one["t"] in ("Para", "Plain")):
-        formulas = [one for one in elements_in(line) if one["t"] == "Math"]
-        found += len(formulas)
-        for one in formulas:
-            one["c"][0] = element("InlineMath" if len(line) > 1 else "DisplayMath")
-    return found
-
-
 def _words(one: Element) -> str:
     if one["t"] == "Str":
         return str(one["c"])
@@ -284,6 +276,20 @@ def elements_in(found: Any) -> Iterator[Element]:
     elif isinstance(found, list):
         for one in found:
             yield from elements_in(one)
+
+
+def _numbered(blocks: Any) -> Iterator[str]:
+    """Where numbers lead that are no marks: chapters, captions (`Table` before the place), figures and formulas."""
+    for kind, content in ((one["t"], one.get("c", [])) for one in elements_in(blocks)):
+        if kind == "Figure" or (kind == "Table" and content[1][1]):
+            yield content[0][0]
+        elif kind == "Header" and not hints_at_sources(text_of(content[2])):
+            yield from (content[1][0], *(place["c"][0][0] for place in content[2] if place["t"] == "Span"))
+        elif kind == "Span" and [inner["t"] for inner in content[1]] == ["Math"]:
+            yield content[0][0]
+        elif kind in ("Para", "Plain"):
+            spans = (at for at, place in enumerate(content[:6]) if place["t"] == "Span")
+            yield from (content[at]["c"][0][0] for at in spans if CAPTION.fullmatch(text_of(content[:at])))
 
 
 def _told(value: Element | None) -> Iterator[list[Element]]:
@@ -311,6 +317,7 @@ def _unjoined(content: Sequence[Element]) -> list[Element]:
         cuts = [at for at in blanks if _is_address(content[at - 1]) and not text_of(content[at + 1])[:1].islower()]
         if len(cuts) < 3 - _is_address(content[-1]) or _addresses(content) > len(cuts) + 1:
             return [*content]
+        cuts += [at for at in blanks[:3] if SOURCES_HEAD.fullmatch(text_of(content[:at]))]
     wanted = {*cuts}
     return [element("LineBreak") if at in wanted else one for at, one in enumerate(content)]
 
@@ -381,15 +388,12 @@ def _grid(rows: Sequence[Sequence[tuple[int, int, list[Element]]]]) -> list[list
 
 
 def _table(cells: Sequence[Sequence[list[Element]]], align: Sequence[Element]) -> Element:
-    rows = [[NO_ATTRIBUTES, [_made_cell(words) for words in row]] for row in cells]
+    place = [NO_ATTRIBUTES, {"t": "AlignDefault"}, 1, 1]
+    rows = [[NO_ATTRIBUTES, [[*place, [element("Plain", words)] * bool(words)] for words in row]] for row in cells]
     columns = [[one, {"t": "ColWidthDefault"}] for one in align]
     body = [NO_ATTRIBUTES, 0, [], rows[1:]]
     head, foot = [NO_ATTRIBUTES, rows[:1]], [NO_ATTRIBUTES, []]
     return element("Table", [NO_ATTRIBUTES, [None, []], columns, head, [body], foot])
-
-
-def _made_cell(words: list[Element]) -> list[Any]:
-    return [NO_ATTRIBUTES, {"t": "AlignDefault"}, 1, 1, [element("Plain", words)] if words else []]
 
 
 def _raw(markdown: str) -> Element:

@@ -45,7 +45,9 @@ ELSEWHERE = "https:"  # the address of what is fetched from nowhere
 RESAID = {
     "word/document.xml": [
         (rb"<a:blip\b(?![^<>]*\sr:embed=)(?=[^<>]*\sr:link=)", b'<a:blip r:embed="linked"'),
-        (rb"(?<=>)\s*(?:CITATION\s[^<]*|ADDIN EN\.CITE\s*)(?=</w:instrText>)", CITED),
+        (rb"(?<=>)\s*(?:CITATION\s[^<]*|NOTEREF\s[^<]*|ADDIN EN\.CITE\s*)(?=</w:instrText>)", CITED),
+        (rb"(?<=>)\s*PAGEREF(?=\s+(?!_Toc))", b"PAGE"),
+        (rb'(?s)<w:fldSimple\b[^<>]*\sw:instr="\s*(?:SEQ|(?:PAGE)?REF)\s[^<>]*>(.*?)</w:fldSimple>', rb"\1"),
         (
             rb'(?s)(<w:tag w:val="MENDELEY_CITATION[^"]*"/>(?:(?!<w:tag |<w:sdtContent>).){,2000}'
             rb"<w:sdtContent>)((?:(?!</?w:sdtContent>|<w:p[ >]).)*)(?=</w:sdtContent>)",
@@ -65,6 +67,7 @@ RESAID = {
     )],
 }  # fmt: skip
 DATA = re.compile(r"(?<=src=[\"'])data:image/[\w.+-]+;base64,[\w+/=]{1000,}")  # a picture in a page, which fills a heap
+INPUT = re.compile(rb"(?i)(<input\b[^<>]*(?<!/))>")  # a task's box; where it is not closed pandoc loses its list
 FORMULA, EMBEDDED = "formula or chart", re.compile(r"[^/]+/content\.xml")  # of an OpenDocument
 # What a format's reader passes over in silence, as it is written in the part that holds the text
 PASSED_OVER = {
@@ -103,7 +106,7 @@ def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf
         else:
             tree = read_tree(original, suffix, shown)
         if suffix == ".odt":
-            passed_over[FORMULA] -= document_tree.set_in_line(tree["blocks"])
+            passed_over[FORMULA] -= _set_in_line(tree["blocks"])
         plain = document_tree.PlainTree(word=suffix in WORD)
         made = json.dumps(plain.of(tree)).encode()
         del tree  # as objects it takes more than pandoc, which comes beside it
@@ -120,6 +123,17 @@ def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf
     return Document(text.replace("\0", ""), (*figures, *unread, *lost), by, images)
 
 
+def _set_in_line(blocks: Element) -> int:
+    """How many formulas there are; of those beside words, which OpenDocument tells from no others, it makes words."""
+    found = 0
+    for line in (one["c"] for one in document_tree.elements_in(blocks) if one["t"] in ("Para", "Plain")):
+        formulas = [one for one in document_tree.elements_in(line) if one["t"] == "Math"]
+        found += len(formulas)
+        for one in formulas:
+            one["c"][0] = document_tree.element("InlineMath" if len(line) > 1 else "DisplayMath")
+    return found
+
+
 def pdf_reader() -> str:
     """`pdfplumber 0.11.10`. Raises ImportingError where there is none."""
     try:
@@ -132,7 +146,7 @@ def _pictures_apart(page: str) -> tuple[bytes, dict[str, str]]:
     """A page whose pictures have short addresses, and what these stand for."""
     apart = {f"data:{number}": held for number, held in enumerate(DATA.findall(page))}
     names = iter(apart)
-    return DATA.sub(lambda _: next(names), page).encode(), apart
+    return INPUT.sub(rb"\1/>", DATA.sub(lambda _: next(names), page).encode()), apart
 
 
 def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[bytes, Counter[str]]:

@@ -15,7 +15,7 @@ _ROW_BELOW = re.compile(  # the same, cut loose: a paragraph of nothing but numb
     r"(?=\n[ \t\ufdd0]*(?:\n|\Z)|\Z)"
 )
 _DELIMITER = re.compile(r"^[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)+\|?[ \t]*$", re.MULTILINE)
-_SOURCE_HEAD = re.compile(
+SOURCE_HEAD = re.compile(
     r"[\s*_]*(?:sources?|refs?\.?|references?|citations?|(?:source|ref|reference|citation)\(s\)"
     r"|source ?(?:id|no\.?|#)s?|来源|参考|参考文献|引用|资料来源"
     r"|出处|出典|quellen?|fuentes?|fontes?|fonti|link|links|source links?|url|urls|dois?|pmc?ids?)[\s*_]*$",
@@ -131,7 +131,7 @@ def _source_heads(text: str, delimiter: re.Match[str]) -> dict[int, tuple[int, i
         else max(text.rfind("\n", delimiter.start() - 5_000, delimiter.start() - 1) + 1, delimiter.start() - 5_000)
     )
     heads = enumerate(_cells(text, head_start, delimiter.start() - 1))
-    return {n: (a, b) for n, (a, b) in heads if _SOURCE_HEAD.match(text[a:b])}
+    return {n: (a, b) for n, (a, b) in heads if SOURCE_HEAD.match(text[a:b])}
 
 
 def _rows(text: str, delimiter: re.Match[str]) -> Iterator[list[tuple[int, int]]]:

@@ -226,9 +226,27 @@ def test_citations_go_whichever_program_put_them_into_a_docx(mark: str) -> None:
     assert shown(read_document(docx(words), ".docx", "x").text) == "# Tides\n\nIt rises by 10^3 litres.\n"
 
 
+def test_a_number_that_leads_to_a_table_or_chapter_is_no_mark_as_one_to_a_source_or_note_is() -> None:
+    place = '<w:bookmarkStart w:id="{0}" w:name="_Ref{0}"/>{1}<w:bookmarkEnd w:id="{0}"/>'
+    body = (
+        paragraph(run("Table "), field(r"REF _Ref1 \h", run("3")), run(" on page "), field(r"PAGEREF _Ref1 \h", run("4")),
+                  run(" says so ["), field(r"REF _Ref2 \r \h", run("5")), run("]"),
+                  field(r"NOTEREF _Ref3 \f \h", run("1", raised=True)), run("."))
+        + paragraph(run("Table "), place.format(1, f'<w:fldSimple w:instr=" SEQ Table ">{run("3")}</w:fldSimple>'), run(": tides."))
+        + paragraph(place.format(2, run("Smith, J. (1999). Tides.")))
+    )  # fmt: skip
+    said = shown(read_document(docx(body), ".docx", "x").text)
+    assert said == "# Tides\n\nTable 3 on page 4 says so.\n\nTable 3: tides.\n\nSmith, J. (1999). Tides.\n"
+
+
 @pytest.mark.parametrize(
     ("html", "markdown"),
     [
+        ('<p>Section <a href="#m">2</a> by <a href="#r">[3]</a></p><h2 id="m">Sea</h2><h2 id="r">References</h2>',
+         "Section 2 by [^c1]\n\n## Sea\n\n## References"),
+        ('<ul><li><label><input type="checkbox" checked>tides</label></li></ul>', "- ☒ tides"),
+        ("<p>Sources: 1 Ebb https://e.org/a 2 Flow https://e.org/b 3 Sea https://e.org/c</p>",
+         "Sources:\n1 Ebb https://e.org/a\n2 Flow https://e.org/b\n3 Sea https://e.org/c"),
         ('<p>a<sup><a href="#c1">[1]</a></sup> b</p>', "a[^c1] b"),
         ('<p>a<sup>2</sup> <q>b</q> <u>c</u> <span style="x">d</span></p>', 'a<sup>2</sup> "b" c d'),
         ('<p>a<a href="#top">see below</a><a id="x"></a></p>', "asee below"),

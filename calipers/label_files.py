@@ -40,7 +40,7 @@ def read_labels(path: Path, used_only: bool = False, asked: Form = AS_FOUND) -> 
         return [name for name in all_names if not used_only or name in USED or not {*verdicts.REQUIRED} <= {*all_names}]
 
     read = read_table(path, asked, Wants(wanted, SHORT, TELLING))
-    numbers = (*verdicts.NUMBERS, *verdicts.EXTRA_NUMBERS, "label") if read.form.decimal == "," else ()
+    numbers = read.points_unread((*verdicts.NUMBERS, *verdicts.EXTRA_NUMBERS, "label"))
     frame, asks = ungrouped(read.frame, numbers, asked.decimal)
     if asks := [*read.asks, *asks]:
         raise AnnotationError("cannot_tidy", f"{path}: {'; '.join(asks)}")

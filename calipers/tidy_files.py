@@ -143,7 +143,7 @@ def _read_one(
         mapping, told, problems = found.mapping, (*other.told, *found.told), (*unsaid, *found.problems)
     kept = replace(table.form, sheet=form.sheet, decimal=form.decimal)
     recipe = Recipe(mapping, kept, layout or options.layout, path.name, people, asked.ignored, raters)
-    numbers, asks = ungrouped(table.frame, mapping.numbers if table.form.decimal == "," else (), form.decimal)
+    numbers, asks = ungrouped(table.frame, table.points_unread(mapping.numbers), form.decimal)
     if problems := (*table.asks, *asks, *problems):
         return TidyFile(table.frame[:0], recipe, table.as_written(), (*table.told, *told), problems)
     made = applying.tidy(numbers, mapping)

@@ -63,6 +63,10 @@ class Table:
     written: Mapping[str, pd.Series[str]] = field(default_factory=dict)
     asks: tuple[str, ...] = ()
 
+    def points_unread(self, names: Iterable[str]) -> set[str]:
+        """Those of `names` whose points may stand between thousands: nothing was read of them beside decimal commas."""
+        return {*names} - {*self.written} if self.form.decimal == "," else set()
+
     def as_written(self) -> pd.DataFrame:
         """The table with its numbers as the file has them."""
         own = {name: cells.reindex(self.frame.index) for name, cells in self.written.items() if name in self.frame}

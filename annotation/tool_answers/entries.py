@@ -22,7 +22,12 @@ FIELDS = (
     "topic", "system", "system_a", "system_b", "first", "criterion", "answer", "judge", "run", "reason", "probe",
     "sha256_a", "sha256_b",
 )  # fmt: skip
-MODEL = re.compile(r"(?:gpt|claude|gemini|gemma|llama|mi[sx]tral|qwen|deepseek|palm|vicuna|o\d)[\w.:-]*\d", re.I)
+FAMILY = r"(?:gpt|claude|gemini|gemma|llama|mi[sx]tral|qwen|deepseek|palm|vicuna|grok|kimi)"
+VARIANT = (
+    r"(?:opus|sonnet|haiku|instant|pro|flash|lite|ultra|nano|chat|coder|reasoner|large|medium|small|tiny|mini|max|plus"
+    r"|turbo|bison|instruct|preview|latest)"
+)
+MODEL = re.compile(rf"(?:.*/)?(?:{FAMILY}(?:[\w.:-]*\d|(?:-{VARIANT})+$)|o[1345](?![^\W_]))", re.I)
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".pq")
 
 
@@ -185,7 +190,7 @@ def one_of(record: Mapping[str, Any], *names: str) -> Any:
 
 
 def is_model(name: str) -> bool:
-    """Whether somebody is called as models are, with a version: gpt-4o, claude-v1, and not a person Claude."""
+    """Whether somebody is called as models are, with a version: gpt-4o, claude-opus, and not a person Claude."""
     return bool(MODEL.match(name))
 
 

@@ -144,7 +144,8 @@ def _add_flat(found: entries.Found, where: str, row: Mapping[str, Any], reading:
         if not {"annotator", "annotation_id", "annotation"} & set(row):
             raise ImportingError(f"{where}: neither 'data' nor 'annotator'; give an export of Label Studio")
         answers, texts = flat_answers(values, (*FIELDS_OF_ROWS, *_places(reading)), reading)
-        before = {*list(row)[: list(row).index("id")]} if "id" in row else set()  # the task's data, then its number
+        names = [*row]  # the task's data, then its number, unless a program has sorted them
+        before = {*names[: names.index("id")]} if "id" in row and names != sorted(names) else set[str]()
         if data := [name for name in answers if name in before]:
             found.leave(f"rows whose {', '.join(data)}, before the id, are the task's data and no answers")
             answers = {name: answer for name, answer in answers.items() if name not in before}

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from calibration.table import roles
+from calibration.table.other_languages import language_of
 from calibration.table.typed_cells import is_number
 from calibration.tidying.mapping import Answers, Asked, LabelMap, Spread
 from calibration.tidying.raters import bare_name, is_of_all, kind_of_name
@@ -56,12 +58,26 @@ def without_totals(table: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """The table without last rows that are made of the others: `Mean` and numbers alone; and what is told of them."""
     words: list[str] = []
     for row in table.iloc[::-1].itertuples(index=False, name=None):
-        word, *rest = [text for cell in row if (text := str(cell).strip())] or [""]
-        if word.strip(" :.").casefold() not in TOTALS or not rest or not all(map(is_number, rest)):
+        (place, word), *rest = [one for one in enumerate(str(cell).strip() for cell in row) if one[1]] or [(0, "")]
+        numbers = bool(rest) and all(is_number(cell) for _, cell in rest)
+        if not numbers or not _is_total(table.iloc[:, place], word, is_whole=len(rest) + 1 == len(row)):
             break
         words.append(word)
     told = f"left out, being made of the other rows: the last, {', '.join(words)} (another name there keeps it)"
     return table.iloc[: len(table) - len(words)], (told,) if words else ()
+
+
+def _is_total(column: "pd.Series[str]", word: str, is_whole: bool) -> bool:
+    """Whether a row is made of all others by its first word, which no other row has. A whole row of a criterion or a
+    rater that is called so is an answer.
+    """
+    marks, head, parts = " :.", str(column.name), ("criterion", "rater_id")
+    if (total := word.strip(marks).casefold()) not in TOTALS:
+        return False
+    names = [roles.in_english(name) for part in parts for name in (part, *roles.NAMES[part])]
+    if is_whole and (roles.in_english(head) in names or any(language_of(part, head) for part in parts)):
+        return False
+    return int(column.astype("str").str.strip().str.strip(marks).str.casefold().eq(total).sum()) == 1
 
 
 def kind_of(name: str, asked: Asked) -> str:

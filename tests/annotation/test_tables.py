@@ -259,6 +259,7 @@ def test_points_of_numbers_alone_are_asked_about_where_commas_are_decimal(tmp_pa
     for path, times in ((tmp_path / "a.csv", 1), (tmp_path, 2)):  # a file, and a folder of two
         table = read_table(path)
         assert table.form.decimal == ","
+        assert table.points_unread(("score", "ms")) == {"ms"}, "what had commas is read"
         asks = ungrouped(table.frame, ("ms", "version"), "")[1]
         assert ["--read decimal=, where it is 1544, or --read decimal=. where it is 1.544" in one for one in asks] == [
             True

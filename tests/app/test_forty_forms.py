@@ -666,6 +666,10 @@ def test_points_between_thousands_go_from_numbers_and_from_no_name(tmp_path: Pat
     assert {*spread["item_id"]} == {f"1.{n}00" for n in range(1, 7)}
     assert {*spread["seconds"]} == {"", "1544"}
     assert {*spread["label"]} == {"1250", *(str(900 + n) for n in range(1, 7))}
+    thirds = [one | {"label": "1,333" if one["label"] == "900" else "2,667", "seconds": "2"} for one in rows]
+    path = written(tmp_path / "c.csv", delimited(thirds, ";"))
+    for labels in (read_labels(path), labels_of(path, options_of(**said | {"read": []}))[0]):
+        assert {*labels["label"]} == {"1.333", "2.667"}, "what a comma made so has no point between thousands"
 
 
 @pytest.mark.parametrize("head", ["model", "llm", "llm_judge", "model_name"])

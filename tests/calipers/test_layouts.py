@@ -251,10 +251,18 @@ def test_evaluators_of_one_name_are_told_apart_by_the_one_word_of_their_metadata
         assert {*labels.loc[labels["rater_kind"] == "judge", "rater_id"]} == judges
 
 
-@pytest.mark.parametrize("judge", ["['gpt-4' 'pair-v2']", "['gpt-4', 'pair-v2']", '["gpt-4", "pair-v2"]'])
-def test_a_judge_of_mt_bench_is_one_where_a_table_holds_its_list_as_text(tmp_path: Path, judge: str) -> None:
+@pytest.mark.parametrize(
+    ("judge", "called"),
+    [
+        *((listed, "gpt-4") for listed in ("['gpt-4' 'pair-v2']", "['gpt-4', 'pair-v2']", '["gpt-4", "pair-v2"]')),
+        *((one, one) for one in ("o3", "o4-mini", "claude-opus", "deepseek-chat", "google/gemini-pro", "gpt-4o")),
+    ],
+)
+def test_a_judge_of_mt_bench_is_one_by_a_model_s_name_and_in_a_list_as_text(
+    tmp_path: Path, judge: str, called: str
+) -> None:
     votes = [{"question_id": n, "model_a": "x", "model_b": "y", "winner": winner, "judge": who, "turn": 1}
-             for n, winner in enumerate((*["model_a"] * 9, "Model B", "tie")) for who in ("author_2", judge)]  # fmt: skip
+             for n, winner in enumerate((*["model_a"] * 9, "Model B", "tie")) for who in ("Claude-Dupont", judge)]  # fmt: skip
     pd.DataFrame(votes).to_csv(tmp_path / "votes.csv", index=False)
     labels = (made := read(tmp_path / "votes.csv")).labels
     assert "winners that are neither model_a, model_b nor a tie 2" in made.told
@@ -263,7 +271,8 @@ def test_a_judge_of_mt_bench_is_one_where_a_table_holds_its_list_as_text(tmp_pat
         ImportingError, match=r"2 winners that are neither .*: give --layout table, which reads its columns"
     ):
         read(tmp_path / "votes.csv")
-    assert {*zip(labels["rater_id"], labels["rater_kind"], strict=True)} == {("author_2", "human"), ("gpt-4", "judge")}
+    kinds = {*zip(labels["rater_id"], labels["rater_kind"], strict=True)}
+    assert kinds == {("Claude-Dupont", "human"), (called, "judge")}
 
 
 def test_what_joins_nothing_is_counted(tmp_path: Path) -> None:

@@ -103,6 +103,8 @@ def test_rows_of_json_min_and_csv_are_one_annotation_each(tmp_path: Path) -> Non
     with_data = read("label_studio", put(tmp_path / "data.json", json.dumps([own])))
     assert [told(row) for row in with_data.rows] == rows[:2]
     assert with_data.notes == ("rows whose pair, reply, before the id, are the task's data and no answers 1",)
+    by_name = put(tmp_path / "sorted.json", json.dumps([row], sort_keys=True))
+    assert [told(row) for row in read("label_studio", by_name).rows] == rows[:2]
     cells = [value if isinstance(value, str) else json.dumps(value) for value in row.values()]
     content = io.StringIO()
     csv.writer(content).writerows([list(row), cells])

@@ -182,8 +182,12 @@ def test_last_rows_made_of_the_others_are_left_out_and_told() -> None:
     kept, told = without_totals(table)
     assert kept["report"].tolist() == ["r1", "r2"]
     assert "the last, Summe, Mean (another name there keeps it)" in told[0]
-    for rest in (table.iloc[::-1], table.iloc[:2], table[["report"]]):
+    long = frame("criterion item rater score\ntotal 1 1 4\ntotal 1 2 5")  # answers, of a criterion that is called so
+    topics = frame("topic item anna gpt-4o\neconomy 1 2 3\nmedia 1 2 3\nmedia 2 4 3")
+    once = long.rename(columns={"criterion": "Kriterium"}).iloc[:1]
+    for rest in (table.iloc[::-1], table.iloc[:2], table[["report"]], long, topics, long.iloc[:1], once):
         assert without_totals(rest)[1] == ()
+    assert len(without_totals(once.assign(item="", rater=""))[0]) == 0
 
 
 def test_everything_that_must_be_said_is_asked_at_once() -> None:

@@ -138,19 +138,19 @@ def _unpacked(original: bytes, address: str) -> bytes:
 
 def _in_folder(address: str, beside: Path, root: Path | None) -> bytes:
     for place in _places(address, beside, root) if root is not None else ():
-        if place.is_file():
-            if place.stat().st_size > MOST_BYTES:
-                raise FigureError(TOO_HEAVY)
-            return place.read_bytes()
+        if place.stat().st_size > MOST_BYTES:
+            raise FigureError(TOO_HEAVY)
+        return place.read_bytes()
     raise FigureError(NOT_THERE)
 
 
 def _places(address: str, beside: Path, root: Path) -> Iterator[Path]:
-    """Where a file of this name may be: beside the report, or below the folder that was named, and nowhere else."""
+    """The files of this name: beside the report, or below the folder that was named, and nowhere else."""
     for folder in (root / beside, root):
         try:
             place = (folder / address).resolve()
-        except (OSError, ValueError):
+            is_there = place.is_relative_to(root.resolve()) and place.is_file()
+        except (OSError, ValueError):  # a name may be too long
             continue
-        if place.is_relative_to(root.resolve()):
+        if is_there:
             yield place

@@ -28,7 +28,7 @@ class AnswerRates:
 
     `tie_gap`, `not_applicable_gap`: the same share minus that of the people (the other annotators) on the labels both
     answered, each label of a person against the rater's mean over passes. `score_gap`: the same of scores, each as a
-    part of its scale's range.
+    part of the range of its own criterion's scale, far scores left out.
     """
 
     rater: str
@@ -81,10 +81,10 @@ def answer_rates(
     """
     settings = settings or CalibrationSettings()
     study = joining.study_of(verdicts, settings)
-    rated = [name for name in study.criteria if study.kinds[name] == "rating"]
-    common = joining.scale_of(study, rated, settings) if rated else None
-    scales = {name: common or joining.scale_of(study, (name,), settings) for name in rated}
-    rows, frame = _rows(study, scales), study.frame
+    score, ends = distance.places(study, settings)
+    known = np.unique(ends[~np.isnan(ends[:, 0])], axis=0)
+    common = known[0] if len(known) == 1 else None
+    rows, frame = _rows(study, score), study.frame
     human, first = (frame["rater_kind"] == "human").to_numpy(), (frame["run"] == 1).to_numpy()
     people = rows.of(human & first)  # a person's retest is self-agreement only
     said = {label: _said(people, label) for label in GAPS}
@@ -100,7 +100,7 @@ def answer_rates(
     return tuple(found)
 
 
-def _rows(study: joining.Study, scales: Mapping[str, joining.Scale | None]) -> _Rows:
+def _rows(study: joining.Study, score: closed_forms.Array) -> _Rows:
     frame = study.frame
     unit, rater = frame["unit"].to_numpy(), frame["rater_id"].cat.codes.to_numpy()
     pairwise = np.array([study.kinds[name] == "pairwise" for name in study.criteria])
@@ -115,7 +115,7 @@ def _rows(study: joining.Study, scales: Mapping[str, joining.Scale | None]) -> _
         status["missing"],
         status["ok"],
         status["ok"] & pairwise[study.unit_criterion[unit]],
-        distance.places(study, scales),
+        score,
     )
 
 
@@ -127,11 +127,11 @@ def _by_rater(rater: Codes) -> dict[int, Codes]:
 
 
 def _rates(
-    study: joining.Study, rater: str, rows: _Rows, people: Mapping[str, _Said], common: joining.Scale | None,
+    study: joining.Study, rater: str, rows: _Rows, people: Mapping[str, _Said], common: closed_forms.Array | None,
     settings: CalibrationSettings,
 ) -> AnswerRates:  # fmt: skip
     """`people`: what each annotator said, for each of `GAPS`; {} where there is nobody beside the rater. `common`: the
-    scale of all scores, None where there is none.
+    ends of the scale of all scores, None where there are several.
     """
     cluster, count = study.unit_cluster[rows.unit], len(study.clusters)
 
@@ -142,8 +142,8 @@ def _rates(
     def gap(label: str) -> bias.Bias:
         unit, difference = _difference(_said(rows, label), people[label]) if people else (rows.unit[:0], np.zeros(0))
         said = ""
-        if label == "score" and len(difference) and common and common.ends:
-            low, high = common.ends
+        if label == "score" and len(difference) and common is not None:
+            low, high = common
             points = (high - low) * difference.mean()
             said = f"parts of the scale {low:g} to {high:g}; mean difference {points:.2g} points"
         asked = bias.Asked(GAPS[label], rater, settings, reference="people", said=said)

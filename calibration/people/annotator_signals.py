@@ -229,8 +229,7 @@ def same_answers(rows: pd.DataFrame) -> pd.DataFrame:
 
 def given_scores(study: joining.Study, settings: CalibrationSettings) -> pd.DataFrame:
     """Each score that a person gave, 0 to 1 of its criterion's scale; as `beside_others` wants it, its unit as item."""
-    rated = [name for name in study.criteria if study.kinds[name] == "rating"]
-    value = distance.places(study, {name: joining.scale_of(study, (name,), settings) for name in rated})
+    value, _ = distance.places(study, settings)
     first = ((study.frame["rater_kind"] == "human") & (study.frame["run"] == 1)).to_numpy()
     rows = study.frame[first]
     return pd.DataFrame(

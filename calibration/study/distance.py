@@ -4,7 +4,6 @@ With linear weights it is the weighted agreement behind Cohen's weighted kappa (
 to 5 agree by .75, where exact equality calls them as wrong as 1 and 5.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,12 +12,12 @@ import pandas as pd
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import Codes, tally
 from calibration.errors import CalibrationError
-from calibration.study.joining import Answers, Scale, Study
+from calibration.settings import CalibrationSettings
+from calibration.study.joining import Answers, Mask, Scale, Study, scale_of
 from plain.wording import worded
 
 BY_DISTANCE = ("linear", "quadratic", "weighted")
-
-
+FEWEST_SCORES, MUCH = 20, 0.01  # of a criterion, to say which lies apart; share of their variance that matters
 KAPPA = {"linear": "linear κ", "quadratic": "quadratic κ", "weighted": "unweighted κ"}  # as a choice computes it
 
 
@@ -61,14 +60,38 @@ def row_scores(study: Study) -> Array:
     return np.where(is_score, np.append(numbers, np.nan)[label.codes], np.nan)
 
 
-def places(study: Study, scales: Mapping[str, Scale | None]) -> Array:
-    """Each row's score between the ends of its criterion's scale, 0 to 1; nan where it has none. Shape (rows,).
-
-    What lies outside a scale that nobody declared is below 0 or above 1. `scales`: by criterion.
+def far_scores(study: Study, settings: CalibrationSettings) -> Mask:
+    """Scores that lie further beyond all but a hundredth of their criterion's, and one at least at either end, than
+    these are apart, and are much of their variance. Shape (rows,); none of a declared scale.
     """
-    ends = [scale.ends if (scale := scales.get(name)) and scale.ends else (np.nan, np.nan) for name in study.criteria]
-    low, high = np.array(ends, float)[study.unit_criterion[study.frame["unit"].to_numpy(np.intp)]].T
-    return ratio(row_scores(study) - low, high - low)
+    given, asked = row_scores(study), study.unit_criterion[study.frame["unit"].to_numpy(np.intp)]
+    far = np.zeros(len(given), dtype=bool)
+    for at, name in enumerate(study.criteria):
+        rows = np.flatnonzero((asked == at) & ~np.isnan(given))
+        if name in settings.scale_ends or name in settings.scales or len(rows) < FEWEST_SCORES:
+            continue
+        score = given[rows]
+        spared = max(1, len(score) // 100)
+        low, high = np.sort(score)[[spared, -1 - spared]]
+        beyond, squares = np.maximum(low - score, score - high), (score - score.mean()) ** 2
+        far[rows] = (beyond > high - low) & (high > low) & (squares > MUCH * squares.sum())
+    return far
+
+
+def places(study: Study, settings: CalibrationSettings) -> tuple[Array, Array]:
+    """Each row's score between the ends of its own criterion's scale, 0 to 1, shape (rows,), and these, (criteria, 2).
+
+    What lies outside a scale that nobody declared is below 0 or above 1, far scores are left out. nan: there is none.
+    """
+    far, asked = far_scores(study, settings), study.unit_criterion[study.frame["unit"].to_numpy(np.intp)]
+    score, ends = np.where(far, np.nan, row_scores(study)), np.full((len(study.criteria), 2), np.nan)
+    for at, name in enumerate(study.criteria):
+        scale = scale_of(study, (name,), settings) if study.kinds[name] == "rating" else None
+        if scale and scale.ends:
+            usual = score[asked == at] if far[asked == at].any() else np.array(scale.ends)
+            ends[at] = np.clip(scale.ends, np.nanmin(usual), np.nanmax(usual))
+    low, high = ends[asked].T
+    return ratio(score - low, high - low), ends
 
 
 def credit_of_levels(scale: Scale, rule: str) -> Array:

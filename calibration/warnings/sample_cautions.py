@@ -27,7 +27,6 @@ COPIED, APART = 0.97, 0.1  # agreement with a judge from which on, and how far a
 CHANCE = 10.0  # bits: in 1 of 1,000 studies two topics would look so alike by chance
 RARE = 0.01
 NO_SCORES = (-999, -99, -9, -1, 0, 9, 99, 999)  # where a scale does not reach them, they often stand for none
-FEWEST_SCORES, MUCH = 20, 0.01  # of a criterion, to say which lies apart; share of their variance that matters
 
 
 def few_clusters(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarning]:
@@ -172,22 +171,19 @@ def _scales(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarni
 
 
 def _far_scores(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarning]:
-    """`far_score`: one that lies further beyond all but a hundredth of its criterion's scores, and one at least at
-    either end, than these are apart, and is much of their variance; the furthest of each rater.
-    """
+    """`far_score`: of each rater the one of `distance.far_scores` that lies furthest off."""
+    is_far = distance.far_scores(study, settings)
     given, asked = distance.row_scores(study), study.unit_criterion[study.frame["unit"].to_numpy(np.intp)]
     for at, name in enumerate(study.criteria):
-        rows = np.flatnonzero((asked == at) & ~np.isnan(given))
-        if name in settings.scale_ends or len(rows) < FEWEST_SCORES:
+        own = (asked == at) & ~np.isnan(given)
+        rows, usual = np.flatnonzero(own & is_far), given[own & ~is_far]
+        if not len(rows):
             continue
-        score = given[rows]
-        spared = max(1, len(score) // 100)
-        low, high = np.sort(score)[[spared, -1 - spared]]
-        beyond, squares = np.maximum(low - score, score - high), (score - score.mean()) ** 2
-        is_far = (beyond > high - low) & (high > low) & (squares > MUCH * squares.sum())
-        far = rows[is_far][np.argsort(-squares[is_far], kind="stable")]
-        share, count = 100 * float(squares[is_far].sum() / squares.sum()), len(far) if len(far) > 1 else None
-        shared = {"share": share, "scores": len(score), "low": float(low), "high": float(high), "count": count}
+        off = given - given[own].mean()
+        far = rows[np.argsort(-(off[rows] ** 2), kind="stable")]
+        share, count = 100 * float((off[far] ** 2).sum() / (off[own] ** 2).sum()), len(far) if len(far) > 1 else None
+        ends = {"low": float(usual.min()), "high": float(usual.max())}
+        shared = {"share": share, "scores": int(own.sum()), "count": count} | ends
         for _, row in study.frame.iloc[far].drop_duplicates("rater_id").iterrows():
             facts = {"score": float(row["label"]), "item": str(row["item_id"])}
             yield ReportWarning("far_score", facts | shared, str(row["rater_id"]), name)
@@ -207,7 +203,7 @@ def _unlike_scales(
         rows = (asked == at) & given.notna()
         people = np.sort(given[rows & is_human])
         for judge, scores in given[rows & ~is_human].groupby(study.frame["rater_id"], observed=True):
-            if min(len(people), len(scores)) < FEWEST_SCORES or people[0] == people[-1]:
+            if min(len(people), len(scores)) < distance.FEWEST_SCORES or people[0] == people[-1]:
                 continue
             most = people[-1 - len(people) // 20] - people[len(people) // 20]
             inside, is_few = scores.between(people[0], people[-1]).mean(), scores.nunique() <= 2

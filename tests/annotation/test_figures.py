@@ -183,7 +183,7 @@ def test_every_way_of_naming_a_picture_is_seen_and_what_is_not_shown_is_said_by_
 
 <img width=3 alt="six" src='a b.png' data-src="lazy.png" data-alt="x"> [![a site's sign](a b.png)](https://example.org) `![code](a b.png)`
 
-![web](https://example.org/y.png) ![also](//example.org/z.png) ![gone](c.png) ![out](../../../../../etc/passwd) ![](/etc/passwd)
+![web](https://example.org/y.png) ![also](//example.org/z.png) ![gone](c.png) ![long]({"c" * 300}.png) ![out](../../../../../etc/passwd) ![](/etc/passwd)
 
 [x]: <{data}>
 """
@@ -192,7 +192,7 @@ def test_every_way_of_naming_a_picture_is_seen_and_what_is_not_shown_is_said_by_
     assert found.text.count("![figure](figures/") == 6
     assert dict(found.unshown) == {
         "on the web, where nothing is fetched from": 2,
-        "whose file is not among the reports": 3,
+        "whose file is not among the reports": 4,
     }
     assert found.lost[0] == "2 figures on the web, where nothing is fetched from"
     stripped = strip_citations(found.text + "\n\n## References\n\n[2] https://example.org/a\n")

@@ -73,7 +73,12 @@ def test_scores_have_no_ties_and_leniency_is_the_mean_of_own_minus_each_persons_
 def test_a_lenient_judge_is_found_and_scales_of_their_own_are_each_a_part() -> None:
     people = "1524341525" * 12
     lenient = people.replace("4", "5").replace("3", "4").replace("2", "3")
-    assert answer_rates(scored(judge=lenient, ada=people))[0].score_gap.outcome == "found"
+    alone = scored(judge=lenient, ada=people)
+    depth = alone.assign(criterion="depth", label=(20 * alone["label"].astype(int)).astype(str))
+    slipped = alone.assign(label=[*alone["label"][:-1], "55"])  # of ada
+    for frame in (alone, pd.concat([alone, depth]), slipped):  # undeclared: each criterion's own scale, no slip its end
+        gap = answer_rates(frame)[0].score_gap
+        assert (gap.outcome, gap.estimate.value) == ("found", pytest.approx(0.5 / 4, abs=0.002))
     assert answer_rates(scored(judge=people, ada=people))[0].score_gap.outcome == "not_found"
     two = [scored(judge="15", ada="13"), scored(judge="99", ada="59").assign(criterion="depth")]
     scales = CalibrationSettings(scales={"c": tuple("12345"), "depth": tuple("0123456789")})

@@ -187,6 +187,7 @@ def test_10_undeclared_scale() -> None:
     (text,) = told(slipped, "far_score")
     assert text.startswith(f"ann gave {slipped['item_id'].iloc[3]} a score of 55 for c, where other scores lie from 1 ")
     assert "to 4: it is 94 % of the variance of all 20 scores, so" in text
+    assert not told(table({"ann": "4545454545", "judge": "4545454541"}), "far_score", declared), "on its scale"
     placed = {"cohen_kappa_quadratic", "krippendorff_alpha_ordinal"}
     assert not placed & {one.statistic for one in calibrate(frame, FEW).estimates}
     assert placed <= {one.statistic for one in calibrate(frame, declared).estimates}

@@ -246,6 +246,27 @@ def test_a_file_is_shown_as_markdown_whole(tmp_path: Path, name: str, held: str,
     assert shown_file(put(tmp_path / name, held), name) == shown
 
 
+@pytest.mark.parametrize(
+    ("held", "shown", "unseen"),
+    [
+        ("![c](a.png)", "![c](x/a.png)", ""),
+        ("![c](b.png)", "![c](x/b.png)", "1: x/b.png"),
+        ("![c](%2Fetc%2Fb.png)", "![c](%2Fetc%2Fb.png)", "1: %2Fetc%2Fb.png"),
+        (f"![c]({'b' * 300}.png)", f"![c]({'b' * 300}.png)", f"1: {'b' * 80}"),
+        ("![c](a.png?raw=true)", "![c](a.png?raw=true)", "1: a.png?raw=true"),
+        ("```\n![c](a.png)\n```\n`![c](a.png)`", "```\n![c](a.png)\n```\n`![c](a.png)`", ""),
+    ],
+)
+def test_a_picture_that_a_file_names_is_found_below_the_folder_or_told(
+    tmp_path: Path, held: str, shown: str, unseen: str
+) -> None:
+    put(tmp_path / "x/notes.md", held)
+    Image.new("RGB", (300, 200), "navy").save(tmp_path / "x/a.png")
+    parsed = read_evidence(tmp_path, {"x"})
+    assert (f"\n\n{shown}\n" in parsed.reports[0].text, parsed.problems) == (True, ())
+    assert [str(note).endswith(unseen) for note in parsed.notes] == ([True] if unseen else [])
+
+
 def test_bytes_that_are_no_text_are_named_and_a_text_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "x").mkdir(parents=True)
     (tmp_path / "x" / "core.bin").write_bytes(b"\xff\xfe\x00\xd8")

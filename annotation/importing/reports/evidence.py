@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from contextlib import suppress
 from fnmatch import fnmatch
 from os.path import normpath
 from pathlib import Path
@@ -17,11 +18,12 @@ from annotation.files.decoding import collecting, nfc, some_of
 from annotation.files.folders import match
 from annotation.importing.reports.records import REPORT_MAX, Parsed, ReportRecord, SystemRecord
 from annotation.studies import protocol_of
+from annotation.texts.spans import code_zones
 from db.tables import Item, Study, System, Topic
 from plain.wording import Sentence
 
 SYSTEM = SystemRecord(EVIDENCE, EVIDENCE, is_reference=True)  # a name that no text holds
-NAMED = 10
+NAMED, LONGEST = 10, 80  # pictures that a note names, and characters of one that can be no file
 BARE = str.maketrans("[]", "()")  # what would end a picture's words
 _BESIDE = re.compile(r"(!\[[^\[\]\n]*\]\()(?![a-z][a-z\d+.-]*:|[/<])([^()\s]+)", re.IGNORECASE)
 DATASETS = "datasets*"  # other folders beside it may be systems, and what they hold for a topic is a report
@@ -106,12 +108,23 @@ def _picture(path: Path, shown: str) -> str:
 
 
 def _seen_from(root: Path, folder: Path, text: str, unseen: list[str]) -> str:
-    """A file's text, with the pictures it names at their address below `root`; those not there are `unseen`."""
+    """A file's text, with the pictures it names at their address below `root`; those not there are `unseen`.
+
+    What stands in code, and an address that no file can have here, such as one with a query, stay as they are.
+    """
+    codes = code_zones(text)
 
     def moved(found: re.Match[str]) -> str:
-        place = normpath((folder / unquote(found[2])).relative_to(root))
-        unseen.extend([place] * (not (root / place).is_file()))
-        return f"{found[1]}{quote(place)}"
+        if any(start <= found.start() < end for start, end in codes):
+            return found[0]
+        with suppress(ValueError, OSError):  # outside the folder, or too long for a name
+            place = normpath((folder / unquote(found[2])).relative_to(root))
+            is_there = (root / place).is_file()
+            if is_there or "?" not in found[2]:
+                unseen.extend([place] * (not is_there))
+                return f"{found[1]}{quote(place)}"
+        unseen.append(found[2][:LONGEST])
+        return found[0]
 
     return _BESIDE.sub(moved, text)
 

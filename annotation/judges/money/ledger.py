@@ -25,7 +25,8 @@ CHUNK = 500  # lines
 TIMED = JudgeAttempt.seconds > 0  # a line of a batch is not
 # tries without a reply that may have been billed; code that raised may have paid before
 NOBODY_KNOWS = or_(
-    JudgeAttempt.outcome.in_(COST_UNKNOWN), and_(JudgeAttempt.outcome == "bad_request", JudgeAttempt.cost.is_(None))
+    JudgeAttempt.outcome.in_(COST_UNKNOWN),
+    and_(JudgeAttempt.outcome == "bad_request", JudgeAttempt.cost.is_(None), JudgeAttempt.http_status.is_(None)),
 )
 COLUMNS = (
     "judge", "model", "call_id", "attempt_no", "items", "pass_no", "run", "criteria", "stress", "kind", "outcome",

@@ -10,7 +10,9 @@ from sqlalchemy import Engine
 
 from annotation.judges.planning.plan import plan_judges
 from annotation.judges.replies.outcomes import Reply
+from annotation.judges.reviewing.judge_standings import standings
 from annotation.judges.running.run import run_judges
+from db.connect import reading
 from tests.annotation.judges.judged_study import (
     STUB_JUDGE,
     Stub,
@@ -24,6 +26,7 @@ from tests.annotation.judges.judged_study import (
     make_study,
     replied,
     run_stub,
+    study_row,
 )
 
 pytestmark = pytest.mark.databases("sqlite")  # but where a test says otherwise
@@ -77,6 +80,9 @@ def test_a_call_that_never_succeeds_is_missing(
     reason = "input_too_long" if reply.outcome == "too_long" else "call_failed"
     assert {tuple(row["flags"]) for row in labels(engine)} == {(reason,)}
     assert (account(engine).spent > 0) == (unknown > 0), "a try of unknown cost keeps its reservation"
+    with reading(engine) as session:
+        (standing,) = standings(session, study_row(engine, study))
+    assert standing.money.unknown_costs == unknown
 
 
 def test_a_429_pauses_the_whole_judge_and_is_no_try(engine: Engine) -> None:

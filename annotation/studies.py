@@ -11,7 +11,7 @@ from annotation.canonical.form import Layout
 from annotation.errors import AnnotationError
 from annotation.protocol import Protocol, Reports, parse_protocol, protocol_sha256
 from db.people_tables import Enrollment, Rater
-from db.tables import HANDED_IN, Assignment, Criterion, Event, Label, Report, Study
+from db.tables import CLUSTER, HANDED_IN, Assignment, Criterion, Event, Label, Report, Study, Topic
 from db.types import now
 from plain.hashes import text_sha256
 from plain.wording import worded, worded_of
@@ -182,6 +182,11 @@ def codes_by_topic(session: orm.Session, study: Study, topics: Iterable[int]) ->
         .order_by(Criterion.position)
     ).all()
     return {topic: [row.code for row in rows if row.topic_id in (None, topic)] for topic in topics}
+
+
+def clusters_of(session: orm.Session, study: Study) -> dict[str, str]:
+    """Key of each topic -> the cluster that it is resampled with, one for a topic in several languages."""
+    return dict(session.execute(select(Topic.key, CLUSTER).where(Topic.study_id == study.id)).tuples().all())
 
 
 def audit(session: orm.Session, study_id: int | None, rater_id: int | None, what: str, **data: Any) -> None:

@@ -5,19 +5,22 @@ import math
 import pandas as pd
 from sqlalchemy import orm, select, union
 
-from db.tables import CLUSTER, Item, Report, Study, Topic
+from annotation.studies import clusters_of
+from db.tables import Item, Report, Study, Topic
 
 
 def topic_features(session: orm.Session, study: Study) -> pd.DataFrame:
-    """One row a cluster, one column for each feature that is a number wherever it is given; else nan.
+    """One row a cluster, one column for each feature that is a number wherever it is given; else nan."""
+    topics = session.execute(select(Topic.key, Topic.features).where(Topic.study_id == study.id))
+    known = pd.DataFrame.from_dict({topic: features or {} for topic, features in topics}, orient="index")
+    return numbers_of(by_cluster(session, study, known.drop(columns="cluster_id", errors="ignore")))
 
-    Of several topics in a cluster the first by its key speaks.
-    """
-    topics = session.execute(
-        select(CLUSTER, Topic.features).where(Topic.study_id == study.id).order_by(Topic.key.desc())
-    )
-    known = pd.DataFrame.from_dict({cluster: features or {} for cluster, features in topics}, orient="index")
-    return numbers_of(known.drop(columns="cluster_id", errors="ignore").sort_index())
+
+def by_cluster(session: orm.Session, study: Study, known: pd.DataFrame) -> pd.DataFrame:
+    """Rows by topic as one row a cluster, of several topics the first by its key; a row of no topic stays."""
+    clusters = clusters_of(session, study)
+    rows = known.sort_index().rename(lambda topic: clusters.get(topic, topic))
+    return rows[~rows.index.duplicated()].sort_index()
 
 
 def numbers_of(features: pd.DataFrame) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, func, orm, select
 
 from annotation.facts.topic_facts import topics_of_one_text
 from annotation.judges.aligning.align_plan import kept_alignments, variants_tried
-from annotation.judges.asking.examples import items_shown_to, topics_drawn_before
+from annotation.judges.asking.examples import clusters_drawn_before, items_shown_to
 from annotation.judges.defining.judge_file import JudgeFile, read_judge_file
 from annotation.judges.reviewing.judge_standings import answered_otherwise
 from annotation.people.principals import Principal, local_admin, study_for
@@ -32,7 +32,7 @@ from calibration.warnings.comparison_cautions import changed_plan
 from calipers import kept_reports, label_files
 from db.connect import reading, transaction
 from db.judge_tables import Judge
-from db.tables import CLUSTER, HANDED_IN, Assignment, Criterion, Event, Label, Study, Topic
+from db.tables import HANDED_IN, Assignment, Criterion, Event, Label, Study
 
 NO_FILE = JudgeFile((), ())
 
@@ -97,8 +97,7 @@ def _lacks_shown_topics_alone(session: orm.Session, study: Study, verdicts: pd.D
     """Whether the judge answered every item that people did, but on topics whose labels its prompt shows."""
     if judge not in items_shown_to(session, study):
         return False
-    drawn = select(CLUSTER).where(Topic.study_id == study.id, Topic.key.in_(topics_drawn_before(session, study)))
-    rest = verdicts[~verdicts["cluster_id"].isin(session.scalars(drawn).all())]
+    rest = verdicts[~verdicts["cluster_id"].isin(clusters_drawn_before(session, study))]
     return {*rest["item_id"][rest["rater_kind"] == "human"]} <= {*rest["item_id"][rest["rater_id"] == judge]}
 
 

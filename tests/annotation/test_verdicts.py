@@ -22,6 +22,7 @@ from annotation.people.active_time import clamp, split
 from annotation.people.principals import local_admin
 from annotation.planning.looks import topics_labelled
 from annotation.verdicts import labels_csv, load_verdicts, require_revealed
+from app.commands.results import topics
 from calibration.arithmetic.metrics import cohen_kappa, percent_agreement
 from calibration.calibrate import calibrate
 from calibration.results import CalibrationSettings
@@ -119,12 +120,14 @@ def test_four_hundred_labels_with_independent_orders_give_back_exactly_what_was_
     assert cohen_kappa(choices[:half], choices[half:]) < 0.35 < cohen_kappa(one, two)
 
 
-def test_a_topic_in_two_languages_is_one_cluster_and_keeps_its_languages(engine: Engine, tmp_path: Path) -> None:
+def test_a_topic_in_two_languages_is_one_cluster_and_keeps_its_languages(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root = write_reports(tmp_path, ("bread", "bread.de", "noise", "tides.en", "tides.zh"))
     said = "topic,language{}\nbread,en{}\nbread.de,de{}\nnoise,en{}\ntides.en,en{}\ntides.zh,zh{}\n"
     (root / "topics.csv").write_text(said.format(*[""] * 6))
     study_id = study_on(engine, root)
-    (root / "topics.csv").write_text(said.format(",cluster_id", ",", ",bread", ",", ",7", ",7"))
+    (root / "topics.csv").write_text(said.format(",cluster_id,hard", ",,5", ",bread,1", ",,7", ",7,2", ",7,9"))
     with transaction(engine) as session:
         study = session.get_one(Study, study_id)
         told = import_reports(session, local_admin(study), read_folder(root), layout="folder", source="here")
@@ -140,6 +143,10 @@ def test_a_topic_in_two_languages_is_one_cluster_and_keeps_its_languages(engine:
     report = calibrate(verdicts, CalibrationSettings(resamples=99))
     agreed = [one for one in report.estimates if one.statistic == "percent_agreement" and one.criterion == "all"]
     assert {(one.n, one.clusters) for one in agreed} == {(30, 3)}
+    (tmp_path / "hard.csv").write_text("topic,hard\ntides.zh,9\ntides.en,2\nbread.de,1\nbread,5\nnoise,7\n")
+    monkeypatch.setattr("app.commands.opening.opened", lambda: engine)
+    for file in (tmp_path / "hard.csv", None):
+        assert topics._features(study.name, file)["hard"].to_dict() == {"7": 2, "bread": 5, "noise": 7}
 
 
 @pytest.mark.databases("sqlite")

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import select
 
 from annotation.items.shown import item_code
-from annotation.judges.asking.examples import topics_drawn_before
+from annotation.judges.asking.examples import clusters_drawn_before
 from app.settings import database, settings
 from db.connect import reading, transaction
 from db.tables import Item, Study, Topic
@@ -59,7 +59,7 @@ def labelled(
 def names_of(labelled: Labelled, *, seen: bool) -> set[str]:
     """Keys of the topics that `mini` was shown, or was not, and the names of their items."""
     with reading(labelled.engine) as session:
-        drawn = topics_drawn_before(session, session.get_one(Study, labelled.study))
+        drawn = clusters_drawn_before(session, session.get_one(Study, labelled.study))
         assert len(drawn) == SEEN
         rows = session.execute(select(Topic.key, Item.id).join(Item, Item.topic_id == Topic.id)).all()
     return {name for key, item in rows if (key in drawn) == seen for name in (key, item_code(item))}

@@ -13,15 +13,15 @@ from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
 from annotation.items.shown import item_code
-from annotation.judges.asking.examples import answered_as, judge_prompt, topics_drawn_before
+from annotation.judges.asking.examples import answered_as, clusters_drawn_before, judge_prompt, whole_clusters
 from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.judges.money.accounts import Account
 from annotation.judges.stress_tests.stress_plan import answered, own_account
 from annotation.labels.current_labels import counted_labels
 from annotation.leaks.redaction import redactor_of
-from annotation.studies import audit, protocol_of
+from annotation.studies import audit, clusters_of, protocol_of
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment
-from db.tables import CLUSTER, Event, Item, Study, Topic
+from db.tables import Event, Item, Study, Topic
 
 ALIGN = "align"  # marks the calls, as a kind of stress test does: what they say is never a label
 KEPT = "judge_alignment"  # in the audit trail
@@ -37,7 +37,8 @@ class Alignment:
     """What was fixed before anything was tried. Topics by key; `budget` and `tried_before` in USD.
 
     `written_from` and `chosen_on` are the seen topics: variants are written from people's verdicts on the one half, and
-    compared on the other. `unseen`: the others that people labelled, on which the last variant alone is measured.
+    compared on the other. `unseen`: the others that people labelled, on which the last variant alone is measured. Of a
+    topic in several languages the first by its key is seen, and the others are neither.
     `tried_before`: what earlier alignments of the judge cost. `inherited`: what its own prompt was made from.
     """
 
@@ -121,20 +122,18 @@ def plan_alignment(
                 )
             return replace(kept, budget=budget)
     own = own_account(session, study, definition)
-    keys = _labelled(session, study, own)
-    if len(keys) < count + FEWEST_UNSEEN:
+    keys, clusters = _labelled(session, study, own), clusters_of(session, study)
+    first = {clusters[key]: key for key in sorted(keys, reverse=True)}
+    if len(first) < count + FEWEST_UNSEEN:
         raise AnnotationError(
             "too_few_topics",
-            f"judge {definition.name!r}: people and judge have both answered on {len(keys)} topics; {count} to learn "
+            f"judge {definition.name!r}: people and judge have both answered on {len(first)} topics; {count} to learn "
             f"from and at least {FEWEST_UNSEEN} more to measure on are needed: name fewer, or label more",
         )
-    before = topics_drawn_before(session, study)
-    seen = sorted(keys, key=lambda key: (key not in before, _coin(study.seed, key)))[:count]
-    rows = session.execute(select(Topic.key, CLUSTER).where(Topic.study_id == study.id))
-    clusters = {key: cluster for key, cluster in rows}
-    told = {clusters[key] for key in seen}  # a topic in another language than one that was learnt from is not unseen
+    before = clusters_drawn_before(session, study)
+    told = sorted(first, key=lambda cluster: (cluster not in before, _coin(study.seed, cluster)))[:count]
     half = math.ceil(count / 2)
-    ordered = sorted(seen, key=lambda key: _coin(study.seed, f"half|{key}"))
+    ordered = sorted((first[cluster] for cluster in told), key=lambda key: _coin(study.seed, f"half|{key}"))
     before_this = tried_for(session, session.get_one(Judge, own.judge_id))
     items = session.execute(select(Item.id, Item.topic_id).where(Item.study_id == study.id))
     known = {topic for item, topic in items if item_code(item) in definition.examples}
@@ -216,9 +215,9 @@ def items_of(session: Session, study: Study, own: Account, topics: Sequence[str]
 
 
 def items_on(session: Session, study: Study, topics: Sequence[str]) -> list[int]:
-    """Every item on these topics, in order."""
-    found = select(Item.id).join(Topic, Topic.id == Item.topic_id).where(Topic.study_id == study.id)
-    return list(session.scalars(found.where(Topic.key.in_(topics)).order_by(Item.id)))
+    """Every item on these topics, in whatever language, in order."""
+    found = select(Item.id).where(Item.topic_id.in_(whole_clusters(session, study, topics)))
+    return list(session.scalars(found.order_by(Item.id)))
 
 
 def people_said(session: Session, study: Study) -> Mapping[tuple[int, str], Sequence[Said]]:

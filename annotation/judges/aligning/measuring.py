@@ -13,16 +13,17 @@ from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.judges.reviewing.replies_again import Said
 from annotation.judges.stress_tests.stress_plan import own_account
 from annotation.judges.stress_tests.stressed_verdicts import answers_of
+from annotation.studies import clusters_of
 from db.tables import Study
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Values in [0, 1] of the same answers of the two judges, with their topics; `people`: mean of people's there."""
+    """Values in [0, 1] of the same answers of the two judges, with their clusters; `people`: mean of people's there."""
 
     before: tuple[float, ...]
     after: tuple[float, ...]
-    topics: tuple[str, ...]
+    clusters: tuple[str, ...]
     people: float = float("nan")
 
 
@@ -41,7 +42,7 @@ def beside(session: Session, study: Study, judge: JudgeDefinition, aligned: Judg
     `not_planned`.
     """
     own, people = own_account(session, study, judge), people_said(session, study)
-    topics = items_of(session, study, own, plan.unseen)
+    topics, clusters_by_topic = items_of(session, study, own, plan.unseen), clusters_of(session, study)
     answers = [
         {one.thing: one for one in answers_of(session, study, account, list(topics)) if one.repeat == 1}
         for account in (own, own_account(session, study, aligned))
@@ -49,7 +50,7 @@ def beside(session: Session, study: Study, judge: JudgeDefinition, aligned: Judg
     things = [thing for thing in answers[0].keys() & answers[1].keys() if people.get(_asked(answers[0][thing]))]
     things.sort(key=str)
     pairs = [(answers[0][thing], answers[1][thing]) for thing in things]
-    clusters = tuple(topics[one.item] for one, _ in pairs)
+    clusters = tuple(clusters_by_topic[topics[one.item]] for one, _ in pairs)
     before, after = (
         tuple(agreement(pair[which].verdict, people[_asked(pair[which])], pair[which].scale) for pair in pairs)
         for which in (0, 1)

@@ -7,13 +7,14 @@ from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 
 from annotation.judges.aligning.align_plan import ALIGN, Alignment, tried_for
+from annotation.judges.asking.examples import whole_clusters
 from annotation.judges.asking.material import CHUNK, load_calls, worst
 from annotation.judges.asking.prompt import build_prompt
 from annotation.judges.asking.steps import Ask
 from annotation.judges.money.accounts import Account
 from db.connect import reading
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment
-from db.tables import Assignment, Item, Study, Topic
+from db.tables import Assignment, Item, Study
 
 SPARE = 1.5  # of what measuring is expected to cost, set aside before anything is tried
 
@@ -76,7 +77,6 @@ def kept_for_measuring(session: Session, study: Study, own: Account, seen: Seque
         JudgeCall.id == JudgeCallAssignment.call_id,
         JudgeCallAssignment.assignment_id == Assignment.id,
         Assignment.item_id == Item.id,
-        Item.topic_id == Topic.id,
-        Topic.key.not_in(seen),
+        Item.topic_id.not_in(whole_clusters(session, study, seen)),
     )
     return SPARE * (session.scalar(others) or 0) * usd_a_call(session, study, own)

@@ -24,7 +24,7 @@ from annotation.judges.replies.reply import ANSWER_FIELD
 from annotation.labels.current_labels import counted_labels
 from annotation.leaks.redaction import redactor_of
 from annotation.protocol import Protocol
-from annotation.studies import audit, protocol_of
+from annotation.studies import audit, clusters_of, protocol_of
 from annotation.texts.figures import MARKS
 from db.judge_tables import Judge, JudgeConfig
 from db.tables import CLUSTER, LIVE, Assignment, Event, Item, Study, Topic
@@ -95,10 +95,10 @@ def topics_shown(session: Session, study: Study, template: str, judge: str = "")
         if draw["template_sha256"] == sha or (draw["judge"] == judge and "count" not in draw)  # not drawn: made
         for key in draw["topics"]
     }
-    return _whole_clusters(session, study, keys) if keys else frozenset()
+    return whole_clusters(session, study, keys) if keys else frozenset()
 
 
-def _whole_clusters(session: Session, study: Study, keys: Collection[str]) -> frozenset[int]:
+def whole_clusters(session: Session, study: Study, keys: Collection[str]) -> frozenset[int]:
     """These topics and those of one cluster with them: to show one in English is to show it in Chinese."""
     clusters = select(CLUSTER).where(Topic.study_id == study.id, Topic.key.in_(keys)).correlate(None)
     return frozenset(session.scalars(select(Topic.id).where(Topic.study_id == study.id, CLUSTER.in_(clusters))))
@@ -138,9 +138,10 @@ def refuse_asked(session: Session, study: Study, definition: JudgeDefinition, to
         )  # fmt: skip
 
 
-def topics_drawn_before(session: Session, study: Study) -> set[str]:
-    """Keys of the topics that some judge of the study is shown, so that the next draw takes the same."""
-    return {key for draw in _draws(session, study) for key in draw["topics"]}
+def clusters_drawn_before(session: Session, study: Study) -> set[str]:
+    """Clusters of the topics that some judge of the study is shown, so that the next draw takes the same."""
+    keys = {key for draw in _draws(session, study) for key in draw["topics"]}
+    return set(session.scalars(select(CLUSTER).where(Topic.study_id == study.id, Topic.key.in_(keys))))
 
 
 def _draws(session: Session, study: Study) -> list[dict[str, Any]]:
@@ -166,28 +167,32 @@ def _kept(session: Session, study: Study, asked: Mapping[str, Any]) -> JudgeProm
 def _drawn(
     session: Session, study: Study, definition: JudgeDefinition, template: str, asked: Mapping[str, Any]
 ) -> JudgePrompt:
-    """A draw by the study's seed: the same topics for every judge, so that all are measured on the others."""
+    """A draw by the study's seed: the same topics for every judge, so that all are measured on the others.
+
+    Of a topic in several languages the first by its key is shown.
+    """
     protocol, count = protocol_of(study), definition.examples_drawn
     if protocol.rates_both:
         raise AnnotationError("no_examples", "examples are not drawn where two reports are rated in one view")
     by_topic = _labelled(session, study, protocol)
-    if len(by_topic) <= count:
+    clusters, keys = clusters_of(session, study), select(Topic.key, Topic.id).where(Topic.id.in_(by_topic))
+    first = {clusters[key]: topic for key, topic in sorted(session.execute(keys).tuples(), reverse=True)}
+    if len(first) <= count:
         raise AnnotationError(
             "no_examples",
             "judge {name!r}: examples from {count} topics, but {by_topic} have annotators' labels, and at least one "
             "more must be left to measure the judge on; ask for fewer, or label more", name=definition.name,
-            count=count, by_topic=len(by_topic),
+            count=count, by_topic=len(first),
         )  # fmt: skip
-    shown_before = topics_drawn_before(session, study)
-    keys = dict(session.execute(select(Topic.id, Topic.key).where(Topic.id.in_(by_topic))).all())
-    ranked = sorted(keys, key=lambda topic: (keys[topic] not in shown_before, _coin(study.seed, keys[topic])))
-    chosen = sorted(ranked[:count], key=lambda topic: _coin(study.seed, keys[topic]))
+    shown_before = clusters_drawn_before(session, study)
+    ranked = sorted(first, key=lambda cluster: (cluster not in shown_before, _coin(study.seed, cluster)))
+    chosen = [first[cluster] for cluster in sorted(ranked[:count], key=lambda cluster: _coin(study.seed, cluster))]
     text = _as_text(session, study, [by_topic[topic] for topic in chosen], definition.example_chars)
     made = with_examples(template, text)
     topics = topics_shown(session, study, template, definition.name).union(chosen)
     shown = list(session.scalars(select(Topic.key).where(Topic.id.in_(topics)).order_by(Topic.key)))
     drawn = {**asked, "topics": shown, "template_sha256": text_sha256(made)}
-    return JudgePrompt(made, _whole_clusters(session, study, shown), drawn)
+    return JudgePrompt(made, whole_clusters(session, study, shown), drawn)
 
 
 def with_topics_shown(session: Session, study: Study, template: str, topics: Collection[str], characters: int) -> str:

@@ -215,7 +215,7 @@ def _show(
     with reading(engine) as session:
         found = beside(session, session.get_one(Study, study_id), before, after, plan)
     scores, spent = found.agreement, spent_on(engine, study_id, plan)
-    gain = stress_effect(scores.before, scores.after, scores.topics).difference
+    gain = stress_effect(scores.before, scores.after, scores.clusters).difference
     learnt = shortcuts(found)
     if as_json:
         made = {name: None if value != value else value for name, value in asdict(gain).items()}
@@ -255,7 +255,7 @@ def shortcuts(found: Beside) -> dict[str, str]:
 
     told = {}
     for name, columns in found.shortcuts.items():
-        change = stress_effect(columns.before, columns.after, columns.topics).difference
+        change = stress_effect(columns.before, columns.after, columns.clusters).difference
         if change.low > 0 and _mean(columns.after) > columns.people + NEAR_PEOPLE:
             told[name] = _shares(columns)
     return told

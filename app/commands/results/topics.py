@@ -157,9 +157,10 @@ def _features(what: str, file: Path | None) -> pd.DataFrame:
     """Numbers by topic: from the file, else from the study; empty for a labels file alone."""
     import pandas as pd
 
-    from annotation.facts.topic_facts import numbers_of, topic_features
+    from annotation.facts.topic_facts import by_cluster, numbers_of, topic_features
     from calipers import tidy_files
 
+    numbers = pd.DataFrame()
     if file is not None:
         given = _with_columns(file, "topic")
         if given["topic"].duplicated().any():
@@ -169,11 +170,11 @@ def _features(what: str, file: Path | None) -> pd.DataFrame:
         others = [str(name) for name in given if name != "topic" and name not in numbers]
         if others:
             typer.echo(f"columns left out, not a number in every row: {', '.join(others)}", err=True)
-        return numbers
     if tidy_files.holds_labels(what):
-        return pd.DataFrame()
+        return numbers
     with opening.reading(opening.opened()) as session:
-        return topic_features(session, opening.find_study(session, what))
+        study = opening.find_study(session, what)
+        return topic_features(session, study) if file is None else by_cluster(session, study, numbers)
 
 
 def _with_columns(file: Path | None, *needed: str) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from sqlalchemy import Engine, func, select
 from annotation.errors import AnnotationError
 from annotation.judges.aligning import align_plan, measuring, spending, trying, wording
 from annotation.judges.aligning.search import Scored
-from annotation.judges.asking.examples import items_shown_to, keep_topics_shown
+from annotation.judges.asking.examples import items_shown_to, judge_prompt, keep_topics_shown
 from annotation.judges.asking.own_prompts import refuse_unfit
 from annotation.judges.asking.prompt import template_of
 from annotation.judges.defining.judge_file import JudgeDefinition
@@ -24,16 +24,17 @@ from annotation.judges.planning.plan import plan_judges
 from annotation.judges.replies.outcomes import Reply
 from annotation.judges.reviewing.replies_again import Said
 from annotation.judges.running.run import run_judges
-from annotation.judges.stress_tests import stress_plan
+from annotation.judges.stress_tests import stress_plan, stressed_verdicts
 from annotation.people.principals import local_admin
 from annotation.protocol import parse_protocol
+from annotation.studies import clusters_of
 from annotation.verdicts import load_verdicts
 from app.commands.judges import align
 from app.commands.judges.align import as_toml, shortcuts
 from app.results.study_reports import study_report
 from db.connect import reading, transaction
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall
-from db.tables import Study
+from db.tables import Study, Topic
 from tests.aligned_study import Movable, make_labelled
 from tests.annotation.judges.judged_study import STUB_JUDGE, describe, judges, protocol_text
 from tests.annotation.judges.test_prompt import material as a_material
@@ -84,10 +85,41 @@ def test_topics_are_split_by_the_seed_before_anything_is_tried_and_stay_so(sqlit
     assert planned(sqlite, study, mini, budget=2.0) == replace(plan, budget=2.0), "a larger budget goes on"
     with pytest.raises(AnnotationError, match="was planned from 'mini' with labels of 8 topics"):
         planned(sqlite, study, mini, count=6)
-    with reading(sqlite) as session, pytest.raises(AnnotationError, match="answered on 13 topics; 9 to learn"):
-        align_plan.plan_alignment(
-            session, session.get_one(Study, study), mini, "other", 9, variants=6, examples=0, budget=1.0
-        )
+
+
+def test_a_topic_in_two_languages_is_drawn_seen_and_measured_as_one(sqlite: Engine) -> None:
+    model = Movable()
+    study, mini = judged(sqlite, model, topics=18)
+    with transaction(sqlite) as session:
+        for number, topic in enumerate(session.scalars(select(Topic).order_by(Topic.id))):
+            topic.features = {"cluster_id": f"c{number // 2}"}
+    with pytest.raises(AnnotationError, match="answered on 9 topics; 5 to learn"):
+        planned(sqlite, study, mini, 5)
+    plan = planned(sqlite, study, mini, 4)
+    template = wording.with_instructions(template_of(parse_protocol(protocol_text())), "Weigh sources.")
+    with transaction(sqlite) as session:
+        row = session.get_one(Study, study)
+        of = clusters_of(session, row)
+        keep_topics_shown(session, row, "mini-aligned", plan.seen, template)
+        assert len(align_plan.items_on(session, row, plan.seen)) == 8, "of which its file says that it knows them"
+        own = stress_plan.own_account(session, row, mini)
+        mean = spending.usd_a_call(session, row, own)
+        assert spending.kept_for_measuring(session, row, own, plan.seen) == pytest.approx(1.5 * 20 * mean)
+        assert {one.cluster for one in stressed_verdicts.answers_of(session, row, own)} == {*of.values()}
+        drawn = [mini.model_copy(update={"examples_drawn": count}) for count in (3, 9)]
+        shown = judge_prompt(session, row, drawn[0])
+        with pytest.raises(AnnotationError, match="examples from 9 topics, but 9 have"):
+            judge_prompt(session, row, drawn[1])
+    assert [len({of[key] for key in part}) for part in (plan.written_from, plan.chosen_on, plan.unseen)] == [2, 2, 5]
+    assert len({of[key] for key in (*plan.seen, *plan.unseen)}) == 9, "none shares a cluster with another part"
+    assert (len(plan.seen), len(plan.unseen)) == (4, 10)
+    assert (len({of[key] for key in shown.drawn["topics"]}), len(shown.topics)) == (3, 6)
+    aligned = mini.model_copy(update={"name": "mini-aligned", "template": template})
+    plan_judges(sqlite, study, [aligned], describe=describe)
+    run_judges(sqlite, study, [aligned], transport=model)
+    with reading(sqlite) as session:
+        found = measuring.beside(session, session.get_one(Study, study), mini, aligned, plan)
+    assert {*found.agreement.clusters} == {of[key] for key in plan.unseen}
 
 
 @pytest.mark.slow
@@ -189,7 +221,7 @@ def test_a_constant_answer_is_never_chosen_and_one_that_follows_the_order_or_the
     run_judges(sqlite, study, [aligned], transport=model)
     with reading(sqlite) as session:
         found = measuring.beside(session, session.get_one(Study, study), mini, aligned, plan)
-    assert set(found.agreement.topics) == set(plan.unseen)
+    assert set(found.agreement.clusters) == set(plan.unseen)
     assert "in 100 % of answers" in shortcuts(found)["the report shown first"]
     assert outcome.best in trial.variants.values()
     texts_of = ("two", "long"), ("long", "two")

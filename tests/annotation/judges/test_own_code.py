@@ -243,6 +243,7 @@ def test_a_second_answer_for_an_item_or_one_under_another_id_is_told(
     {body}"""
     (tmp_path / "mine.py").write_text(PROGRAM.replace("    BODY", program))
     monkeypatch.setattr("annotation.judges.running.work.back_off_s", lambda tries, luck: 0.0)
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # what is flushed together comes together
     own = defined(tmp_path, f'command = "{sys.executable} mine.py"\nconcurrency = 1')
     summary = run(*sqlite_study, own.model_copy(update={"timeout_s": 0.5 if "other ids" in error else 20.0}))
     assert summary.labels.get("ok", 0) == usable

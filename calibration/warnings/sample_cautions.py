@@ -258,10 +258,12 @@ def _words_of_one_kind(study: Study) -> Iterator[ReportWarning]:
         return
     for criterion, rows in counts.groupby(level="criterion", observed=True):
         given, told = rows.droplevel("criterion")[["human", "judge"]], dict[str, list[str] | None]()
+        if is_rating := study.kinds[str(criterion)] == "rating":
+            given = given.drop(index="not_applicable", errors="ignore")  # no number, and counted by a rate of its own
         for kind, other, who in (("human", "judge", "people"), ("judge", "human", "judges")):
             known = given.index[given[other] > 0].astype(str)
             only = _never_of(given[kind], given[other]) if len(known) > 1 else {}
-            if study.kinds[str(criterion)] == "rating":
+            if is_rating:
                 ends = min(map(float, known), default=0.0), max(map(float, known), default=0.0)
                 only = {word: count for word, count in only.items()
                         if float(word) in NO_SCORES and not ends[0] <= float(word) <= ends[1]}  # fmt: skip

@@ -97,7 +97,10 @@ def test_words_of_one_kind(person: str, judge: str, noticed: str) -> None:
     scores = {"good": "4", "poor": "1", "No response": "99", "Ignore": "-1"}
     rated = frame.assign(label=frame["label"].map(scores).fillna(frame["label"]))
     assert bool(told(rated, "words_of_one_kind")) == bool(noticed), "99 and -1 beside 1 and 4 are such words too"
-    assert not told(rated.assign(label=rated["label"].replace({"99": "5", "-1": "5"})), "words_of_one_kind")
+    for known in ("5", "not_applicable"):
+        assert not told(rated.assign(label=rated["label"].replace({"99": known, "-1": known})), "words_of_one_kind")
+    silent = table({"ann": ["1", "4"] * 20, "judge": ["not_applicable"] * 40}, system_b="", presentation="")
+    assert not told(silent, "words_of_one_kind")
     fewer = table(
         {"ann": ["good", "poor", "No response"], "judge": ["good", "poor", "Ignore"]}, system_b="", presentation=""
     )

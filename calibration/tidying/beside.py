@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from calibration.table.roles import NAMES, in_english
-from calibration.tidying import measures
+from calibration.tidying import keys, measures
 from calibration.tidying import raters as names_of
 from calibration.tidying.found import EVERYBODY, NOBODY, Found, kind_of
 from calibration.tidying.mapping import Asked, LabelMap
@@ -21,6 +21,7 @@ NOT_CHOSEN = frozenset(("rejected", "dispreferred", "loser", "losing", "unchosen
 YES_OR_NO = frozenset(("true", "false", "yes", "no"))
 LONGEST = 40  # characters of an answer, which is shorter than a text
 SHOWN = 4  # words of a column that are named
+ENOUGH = 10  # items of several raters: on fewer they may well agree
 
 
 @dataclass(frozen=True)
@@ -176,16 +177,36 @@ def of_the_raters(found: Found, candidates: list[str]) -> list[str]:
         found.told.append(f"not read, being judges' by their heads and not of those in {who!r}: {', '.join(judges)}")
     rest = [name for name in candidates if name not in {*people, *judges}] or candidates
     sure = [one for one in rest if recognise(found.table[one].unique(), "", False).answers.read_as != "words"] or rest
-    others = [name for name in sure if names_of.kind_of_name(names_of.bare_name(name))]
-    if others and len(rest) > 1:  # one rater's answer, repeated in each row: read as a criterion all would agree on it
+    agreed = _agreed(found, sure)
+    others = [name for name in sure if name in agreed or names_of.kind_of_name(names_of.bare_name(name))]
+    if others and len(rest) > 1:  # said once of an item, repeated in each row: as a criterion all would agree on it
         own = [name for name in rest if name not in others] or rest[:1]
+        same = f" (no two raters of an item differ in {', '.join(agreed)})" if agreed else ""
         found.problems.append(
-            f"{', '.join(others)} beside {who!r}, which says who answered, may be others' answers: --map "
+            f"{', '.join(others)} beside {who!r}, which says who answered, may be others' answers{same}: --map "
             f"{'criterion' if own[1:] else 'label'}={'+'.join(own)} where {' and '.join(map(repr, own))} "
             f"hold{'s' * (not own[1:])} those of {who!r}; --map criterion={'+'.join(rest)} where each is a question to "
             "them"
         )
     return rest
+
+
+def _agreed(found: Found, candidates: list[str]) -> list[str]:
+    """The columns with several answers in which no two raters of an item differ, where in another some do."""
+    table, (who,) = found.table, found.columns["rater_id"][:1]
+    items = [*found.columns.get("item_id", ())]
+    if not items or not table.duplicated(items).any():
+        known = [found.columns[part][0] for part in ("cluster_id", "system_a", "system_b") if part in found.columns]
+        more = keys.smallest_key(table, known, [who], [name for name in found.free() if name not in candidates])
+        items = [*known, *(more or ())]
+    if not items:
+        return []
+    items += found.columns.get("criterion", ())
+    given = table[candidates].apply(lambda cells: cells.str.strip()).replace("", None)
+    groups = given[~table.duplicated([*items, who])].groupby([table[name] for name in items])
+    several, differ = groups.count().ge(2).sum(), groups.nunique().gt(1).any()
+    agreed = [name for name in candidates if not differ[name] and several[name] >= ENOUGH and given[name].nunique() > 1]
+    return agreed if differ.any() else []
 
 
 def _in_other_words(table: pd.DataFrame, mapping: LabelMap, name: str, words: set[str], asked: Asked) -> str:

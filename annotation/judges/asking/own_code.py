@@ -88,6 +88,8 @@ async def ask(judge: JudgeDefinition, messages: Sequence[prompt.Message], *, alo
         strays = "" if judge.url else _POOLS[_key(judge)].strays
         return failed("timeout", f"no answer within {judge.timeout_s:g} s{strays}; the process was ended")
     except _Ended as error:
+        if alone and error.outcome == "dropped" and time.monotonic() - started > QUIET_S:
+            return await ask(judge, messages)  # it may only be slow, and end with its input
         return failed(error.outcome, str(error))
     return _read(said, judge, item, time.monotonic() - started)
 

@@ -250,7 +250,7 @@ def test_a_second_answer_for_an_item_or_one_under_another_id_is_told(
     assert error in (attempts(sqlite_study[0])[-1].error or "")
 
 
-def test_a_program_that_waits_for_the_end_of_its_input_is_found_out(
+def test_a_program_that_waits_for_the_end_of_its_input_is_found_out_and_a_slow_one_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As one does that reads ahead, or whose output stays in a buffer."""
@@ -264,6 +264,12 @@ def test_a_program_that_waits_for_the_end_of_its_input_is_found_out(
     (checked,) = check_judges([defined(tmp_path, 'command = "./mine.sh"')], parse_protocol(protocol_text()))
     assert "no answer within 1 s, but one at once when its input was closed" in checked.problem
     assert "read a line, answer it, and flush" in checked.problem
+    slow = PROGRAM.replace("BODY", "threading.Timer(2.5, say, [won(check='first')]).start()")
+    (tmp_path / "slow.py").write_text(slow.replace("import json", "import json, os, threading") + "os._exit(0)\n")
+    (checked,) = check_judges(
+        [defined(tmp_path, f'command = "{sys.executable} slow.py"')], parse_protocol(protocol_text())
+    )
+    assert not checked.problem, "it is slow, and ends with its input"
 
 
 @pytest.mark.parametrize(

@@ -328,6 +328,20 @@ def test_a_column_for_each_criterion_where_a_column_names_the_rater() -> None:
     assert made.labels["system_a"].unique().tolist() == ["x"]
 
 
+@pytest.mark.parametrize("head", ["item", "text"])  # named as an item, or found to be one
+def test_a_column_in_which_the_raters_of_no_item_differ_is_asked_about(head: str) -> None:
+    rows = [f"i{one} {who} {'AB'[one % 2 ^ (who == 'ben' and one < 3)]} {'AB'[one % 2]} A"
+            for one in range(12) for who in ("ada", "ben")]  # fmt: skip
+    table = frame("\n".join([f"{head} rater overall truth safe", *rows]))
+    (asked,) = propose(table, Asked(people=("ada",))).problems
+    assert "truth beside 'rater', which says who answered, may be others' answers (no two raters of an item" in asked
+    assert "--map criterion=overall+safe where" in asked, "a constant column says nothing of whose it is"
+    read = propose(table, Asked(columns={"criterion": ("overall", "truth")}, people=("ada",)))
+    assert not read.problems
+    for other in (table[:18], table.assign(overall=table["truth"])):  # nine items; the raters agree on everything
+        assert not propose(other, Asked(people=("ada",))).problems
+
+
 def test_an_empty_cell_of_a_wide_table_is_no_answer_and_counted() -> None:
     table = pd.DataFrame({"item": ["1", "2"], "annotator_1": ["A", ""], "gpt-4": ["B", "A"]}, dtype="str")
     made = tidy(table, propose(table).mapping)

@@ -69,10 +69,11 @@ class Money:
     tokens_reasoning: int | None
 
 
-def money_of(session: orm.Session, judge: Judge, valid: int) -> Money:
+def money_of(session: orm.Session, judge: Judge, valid: int, *, each: bool = True) -> Money:
     """The sums of one judge, over all its settings; stress tests apart from the study's own items are left out.
 
-    `valid`: its usable current labels, as `standing.label_counts` says.
+    `valid`: its usable current labels, as `standing.label_counts` says. Without `each` nobody looks what an item or a
+    label costs where settings replaced others: that takes longer than all the rest, and is None then.
     """
     mine = and_(JudgeCall.judge_id == judge.id, JudgeCall.stress.is_(None))
     replied = JudgeAttempt.outcome.in_(REPLIES)
@@ -101,8 +102,10 @@ def money_of(session: orm.Session, judge: Judge, valid: int) -> Money:
         .where(mine)
     )
     wasted = None if cost is None else cost - _needed(session, mine, replied)
-    counts = usd_in_force(session, judge) if cost is not None and settings > 1 else cost
-    each = _per(counts, items)
+    counts = cost
+    if cost is not None and settings > 1:
+        counts = usd_in_force(session, judge) if each else None
+    per_item = _per(counts, items)
     other = _of_attempts(JudgeCall.stress, func.sum(priced), func.count().filter(replied, priced.is_(None)))
     other = other.where(JudgeCall.judge_id == judge.id, JudgeCall.stress.is_not(None)).group_by(JudgeCall.stress)
     beside = {
@@ -111,7 +114,7 @@ def money_of(session: orm.Session, judge: Judge, valid: int) -> Money:
     }
     return Money(
         calls, attempts, items or 0, valid, cost, unknown,
-        _per(cost, calls), each, _per(counts, valid), None if each is None else 1000 * each,
+        _per(cost, calls), per_item, _per(counts, valid), None if per_item is None else 1000 * per_item,
         wasted, _per(wasted, cost), beside, *_latency(session, and_(mine, replied, TIMED), timed), *tokens,
     )  # fmt: skip
 

@@ -220,8 +220,9 @@ class JudgeStanding:
 
 
 def standings(session: orm.Session, study: Study, *, repeats: bool = True) -> tuple[JudgeStanding, ...]:
-    """Every judge of the study, by name. Without `repeats` nobody looks how often a judge repeats itself, nor which
-    passes other settings answered, which takes as long as all the rest: they are empty then."""
+    """Every judge of the study, by name. Without `repeats` nobody looks how often a judge repeats itself, which
+    passes other settings answered, nor what an item costs by those that count, which takes longer than all the rest:
+    they are empty then."""
     labels = label_counts(session, study)
     others = answered_otherwise(session, study) if repeats else {}
     return tuple(
@@ -295,11 +296,12 @@ def _standing(
     states = {} if config is None else _calls(session, config)
     asked = sum(labels.values())
     paused = (judge.paused_until - clock(session)).total_seconds() if judge.paused_until else 0.0
+    money = ledger.money_of(session, judge, labels.get("ok", 0), each=repeats)
     return JudgeStanding(
         judge=judge.name, model=config.model if config else "", planned=sum(states.values()),
         done=states.get("done", 0), failed=states.get("failed", 0), in_flight=states.get("leased", 0), labels=labels,
         coverage=labels.get("ok", 0) / asked if asked else None, repeats=_repeats(session, judge) if repeats else {},
-        money=ledger.money_of(session, judge, labels.get("ok", 0)), max_cost=judge.max_cost, paused_s=max(0.0, paused),
+        money=money, max_cost=judge.max_cost, paused_s=max(0.0, paused),
         stopped=judge.stopped, batches=open_batches(session, [judge.id]), others=others,
     )  # fmt: skip
 

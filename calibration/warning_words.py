@@ -58,8 +58,9 @@ SENTENCES: Mapping[str, Clause] = {
     "far_score": [
         "{rater} gave {item} a score of {score:g} for {criterion}, where other scores lie from {low:g} to {high:g}",
         (", one of {count} such scores that are", ": it is"),
-        " {share:.0f} % of the variance of all {scores:,} scores, so correlations, alpha and means hang on it; correct "
-        "a slip in the file, or declare the scale, which refuses it: scales= in calipers.read, or a protocol",
+        " {share:.0f} % of the variance of all {scores:,} scores, so correlations, alpha and means hang on it, and "
+        "agreement and the gate where it sets the range of the scale; correct a slip in the file, or declare the "
+        "scale, which refuses it: scales= in calipers.read, or a protocol",
     ],
     "few_clusters": "{clusters} clusters: intervals rest on few independent units; label at least {least}",
     "few_systems": [

@@ -13,11 +13,10 @@ from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import Codes, tally
 from calibration.errors import CalibrationError
 from calibration.settings import CalibrationSettings
-from calibration.study.joining import Answers, Mask, Scale, Study, scale_of
+from calibration.study.joining import Answers, Mask, Scale, Study, lies_far, scale_of
 from plain.wording import worded
 
 BY_DISTANCE = ("linear", "quadratic", "weighted")
-FEWEST_SCORES, MUCH = 20, 0.01  # of a criterion, to say which lies apart; share of their variance that matters
 KAPPA = {"linear": "linear κ", "quadratic": "quadratic κ", "weighted": "unweighted κ"}  # as a choice computes it
 
 
@@ -41,7 +40,7 @@ class Scores:
 
 
 def span_of(scale: Scale) -> float:
-    """The range of the scale: as it is declared, else of people's scores but for the outermost half percent.
+    """The range of the scale: as it is declared, else of people's but for far ones and the outermost half percent.
 
     Raises `unknown_form` where there is none.
     """
@@ -61,20 +60,13 @@ def row_scores(study: Study) -> Array:
 
 
 def far_scores(study: Study, settings: CalibrationSettings) -> Mask:
-    """Scores that lie further beyond all but a hundredth of their criterion's, and one at least at either end, than
-    these are apart, and are much of their variance. Shape (rows,); none of a declared scale.
-    """
+    """Scores that lie far from the others of their criterion (`lies_far`), shape (rows,); none of a declared scale."""
     given, asked = row_scores(study), study.unit_criterion[study.frame["unit"].to_numpy(np.intp)]
     far = np.zeros(len(given), dtype=bool)
     for at, name in enumerate(study.criteria):
-        rows = np.flatnonzero((asked == at) & ~np.isnan(given))
-        if name in settings.scale_ends or name in settings.scales or len(rows) < FEWEST_SCORES:
-            continue
-        score = given[rows]
-        spared = max(1, len(score) // 100)
-        low, high = np.sort(score)[[spared, -1 - spared]]
-        beyond, squares = np.maximum(low - score, score - high), (score - score.mean()) ** 2
-        far[rows] = (beyond > high - low) & (high > low) & (squares > MUCH * squares.sum())
+        if name not in settings.scale_ends and name not in settings.scales:
+            rows = np.flatnonzero((asked == at) & ~np.isnan(given))
+            far[rows] = lies_far(given[rows])
     return far
 
 

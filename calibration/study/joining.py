@@ -24,6 +24,7 @@ from calibration.table.verdicts import BOTH_ORDERS, kind_of, known
 
 MANY_LABELS = 25  # a rating scale finer than this is no set of categories: moments and ranks instead of tables
 GIVEN = ["rater_id", "criterion", "unit", "run", "presentation", "label", "status", "seconds", "cost_usd"]  # by a rater
+FEWEST_SCORES, MUCH = 20, 0.01  # of a criterion, to say which lies apart; share of their variance that matters
 PLACE = " place"  # no column of a file that anybody would miss
 Mask = npt.NDArray[np.bool_]
 
@@ -357,15 +358,27 @@ def scale_of(study: Study, criteria: Sequence[str], settings: CalibrationSetting
 
 
 def _usual_ends(study: Study, recode: Codes, numbers: Array) -> tuple[float, float]:
-    """Of a scale that nobody declared: where all but the outermost half percent of people's scores lie, either way.
-
-    One slip of a finger would else make every distance small beside the range.
+    """Of a scale that nobody declared: where all but the outermost half percent of people's scores lie, either way,
+    far ones left out first. A slip of a finger would else make every distance small beside the range.
     """
     places = [recode[annotator.label] for annotator in study.annotators]
     given = np.concatenate([np.zeros(0, np.intp), *(place[place >= 0] for place in places)])
-    given = np.sort(numbers[given[given < len(numbers)]])
+    scores = numbers[given[given < len(numbers)]]
+    given = np.sort(scores[~lies_far(scores)])
     if not len(given) or given[0] == given[-1]:
         return float(numbers[0]), float(numbers[-1])
     spared = max(1, int(0.005 * len(given))) if len(given) > 100 else 0
     low, high = given[spared], given[len(given) - 1 - spared]
     return (float(low), float(high)) if low < high else (float(given[0]), float(given[-1]))
+
+
+def lies_far(score: Array) -> Mask:
+    """Scores that lie further beyond all but a hundredth of these, and one at least at either end, than these are
+    apart, and are much of their variance. Shape (scores,); none of fewer than FEWEST_SCORES.
+    """
+    if len(score) < FEWEST_SCORES:
+        return np.zeros(len(score), dtype=bool)
+    spared = max(1, len(score) // 100)
+    low, high = np.sort(score)[[spared, -1 - spared]]
+    beyond, squares = np.maximum(low - score, score - high), (score - score.mean()) ** 2
+    return np.asarray((beyond > high - low) & (high > low) & (squares > MUCH * squares.sum()))

@@ -17,7 +17,7 @@ from calibration.settings import CalibrationSettings
 from calibration.study import bounding, counted, distance
 from calibration.study.alike_texts import numbered
 from calibration.study.crossing import shared_units
-from calibration.study.joining import MANY_LABELS, Mask, Study, scale_of
+from calibration.study.joining import FEWEST_SCORES, MANY_LABELS, Mask, Study, scale_of
 from calibration.table.verdicts import BOTH_ORDERS
 
 Marks = npt.NDArray[np.uint64]
@@ -193,7 +193,8 @@ def _unlike_scales(
     study: Study, settings: CalibrationSettings, estimates: Sequence[Estimate]
 ) -> Iterator[ReportWarning]:
     """`unlike_scales`: of a judge fewer than half of the scores lie where people's do, they take a tenth of the range
-    of nine in ten of people's at most and are no two numbers, or they fall where people's rise: ranks beside scores.
+    of nine in ten of people's at most and are no two numbers, a tenth of them lies as far beyond people's four scores
+    or more as these are apart (1 to 10 beside 1 to 5), or they fall where people's rise: ranks beside scores.
     """
     given, is_human = pd.Series(distance.row_scores(study), study.frame.index), study.frame["rater_kind"] == "human"
     asked = study.unit_criterion[study.frame["unit"].to_numpy(np.intp)]
@@ -203,11 +204,14 @@ def _unlike_scales(
         rows = (asked == at) & given.notna()
         people = np.sort(given[rows & is_human])
         for judge, scores in given[rows & ~is_human].groupby(study.frame["rater_id"], observed=True):
-            if min(len(people), len(scores)) < distance.FEWEST_SCORES or people[0] == people[-1]:
+            if min(len(people), len(scores)) < FEWEST_SCORES or people[0] == people[-1]:
                 continue
             most = people[-1 - len(people) // 20] - people[len(people) // 20]
+            beyond = np.maximum(people[0] - scores, scores - people[-1])
             inside, is_few = scores.between(people[0], people[-1]).mean(), scores.nunique() <= 2
-            if inside < 0.5 or (not is_few and 10 * np.ptp(scores) <= most):
+            is_open = name not in settings.scales and len(np.unique(people)) >= 4
+            is_wider = is_open and (beyond >= np.ptp(people)).mean() >= 0.1
+            if inside < 0.5 or is_wider or (not is_few and 10 * np.ptp(scores) <= most):
                 ends = {"from": scores.min(), "to": scores.max(), "low": people[0], "high": people[-1]}
                 facts = {end: float(value) for end, value in ends.items()}
                 yield ReportWarning("unlike_scales", facts, str(judge), name)

@@ -124,6 +124,12 @@ def test_unlike_scales(judge: list[str], says: str) -> None:
     assert [text[: len(says)] for text in told(frame, "unlike_scales")] == [says] * bool(says)
     wide = table({"ann": ["0", "50", "100"] * 10, "judge": ["1", "3", "5"] * 10}, system_b="", presentation="")
     assert told(wide, "unlike_scales")[0].startswith("judge's scores for c lie from 1 to 5 and people's from 0 to 100")
+    twice, strict = (
+        table({"ann": ["1", "2", "4", "5"] * 10, "judge": judge * 10}, system_b="", presentation="")
+        for judge in (["2", "4", "8", "10"], ["0", "0", "4", "5"])
+    )
+    assert told(twice, "unlike_scales")[0].startswith("judge's scores for c lie from 2 to 10 and people's from 1 to 5")
+    assert not told(strict, "unlike_scales")  # points that people do not give are on the same scale
 
 
 @pytest.mark.parametrize(("copies", "noticed"), [(1, True), (0, False)])

@@ -15,6 +15,7 @@ import pytest
 from calibration.calibrate import calibrate
 from calibration.inference.compare import exact_mcnemar
 from calibration.results import CalibrationSettings, Estimate
+from calibration.study.joining import scale_of, study_of
 from calibration.warnings.comparison_cautions import reference_cautions
 from exports.errors import ExportError
 from exports.tables import refuse_bare
@@ -188,6 +189,10 @@ def test_10_undeclared_scale() -> None:
     assert text.startswith(f"ann gave {slipped['item_id'].iloc[3]} a score of 55 for c, where other scores lie from 1 ")
     assert "to 4: it is 94 % of the variance of all 20 scores, so" in text
     assert not told(table({"ann": "4545454545", "judge": "4545454541"}), "far_score", declared), "on its scale"
+    people = [*"12345" * 44, "10", "10"]
+    for slips in (people, [*people[:-2], "6", "44"]):
+        many = study_of(table({"ann": slips, "judge": ["3"] * len(slips)}), FEW)
+        assert scale_of(many, ("c",), FEW).ends == (1, 5), "slips set no range"
     placed = {"cohen_kappa_quadratic", "krippendorff_alpha_ordinal"}
     assert not placed & {one.statistic for one in calibrate(frame, FEW).estimates}
     assert placed <= {one.statistic for one in calibrate(frame, declared).estimates}

@@ -19,7 +19,6 @@ NO_RATER = {one for part, names in NAMES.items() if part != "label" for one in (
 SIZES = frozenset(("turbo", "mini", "nano", "flash", "lite", "pro", "max", "instruct", "chat"))  # end a model's name
 NOT_CHOSEN = frozenset(("rejected", "dispreferred", "loser", "losing", "unchosen"))
 YES_OR_NO = frozenset(("true", "false", "yes", "no"))
-LONGEST = 40  # characters of an answer, which is shorter than a text
 SHOWN = 4  # words of a column that are named
 ENOUGH = 10  # items of several raters: on fewer they may well agree
 
@@ -128,16 +127,24 @@ def differing(table: pd.DataFrame, mapping: LabelMap, raters: Mapping[str, str])
 def stacked(table: pd.DataFrame, mapping: LabelMap, raters: Mapping[str, str], asked: Asked) -> pd.DataFrame:
     """The table with a row an item and criterion for each answer in the columns of `raters`, which are gone.
 
-    Of the other cells such a row has those that are alike in all rows of its item.
+    Of the other cells such a row has those that are alike in all rows of its item. What stands beside an answer, such
+    as its price, is of its row alone: all raters' in the column of the rows' own, else in that of the first.
     """
     (who,), (label,) = mapping.columns["rater_id"], mapping.columns["label"]
     items, kind = _items(mapping), mapping.columns.get("rater_kind", ())
     groups = table.groupby(items, sort=False)
     used = {name for part, names in mapping.columns.items() if part not in ITEMS for name in names} | {*raters}
-    kept = [one for one in map(str, table) if one in items or (one not in used and groups[one].nunique().eq(1).all())]
-    parts = [table.drop(columns=[*raters])]
+    alike = [one for one in map(str, table) if one in items or groups[one].nunique().eq(1).all()]
+    beside = measures.measured([one for one in alike if one not in items], raters)
+    parts_of = {one: measures.measure_of(one)[1] for one, name in beside.items() if name}
+    own = {one: part for one, part in parts_of.items() if measures.fits(part, table[one])}
+    held = {part: names[0] for part, names in mapping.columns.items() if part in own.values() and names[0] not in own}
+    column = {one: held.setdefault(part, one) for one, part in own.items()}
+    kept = [one for one in alike if one in items or one not in used | own.keys()]
+    parts = [table.drop(columns=[*raters, *own]).assign(**dict.fromkeys({*column.values()} & own.keys(), ""))]
     for name, rater in raters.items():
-        rows = table[kept].assign(**{who: rater})
+        measured = {column[one]: table[one] for one in own if beside[one] == name}
+        rows = table[kept].assign(**{who: rater}, **measured)
         rows[label] = groups[name].transform("max")
         for one in kind:
             rows[one] = kind_of(rater, asked)
@@ -221,8 +228,8 @@ def _in_other_words(table: pd.DataFrame, mapping: LabelMap, name: str, words: se
 
 
 def _words(cells: "pd.Series[str]", asked: Asked) -> set[str]:
-    """The answers of a column, as --map-label calls them."""
-    return {asked.words.get(word, word) for word in cells.str.strip().unique()} - {""}
+    """The answers of a column, as --map-label calls them; one that never came is none."""
+    return {asked.words.get(word, word) for word in cells.str.strip().unique()} - {"", "missing"}
 
 
 def _systems(table: pd.DataFrame, mapping: LabelMap) -> set[str]:
@@ -246,7 +253,7 @@ def is_spent(name: str) -> bool:
 
 def _may_answer(given: set[str], words: set[str], name: str, is_model: bool) -> bool:
     """Whether a column under a dotted head holds answers in other words: verdicts as the others', or a model's few."""
-    if "." not in name or any(len(word) > LONGEST for word in given):
+    if "." not in name or any(len(word) > keys.LONGEST for word in given):
         return False
     return (is_model and 1 < len(given) <= len(words) + 2) or all(
         recognise(one, "", True).answers.read_as in ("verdicts", "sides") for one in (given, words)

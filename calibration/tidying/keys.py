@@ -10,13 +10,15 @@ import pandas as pd
 from calibration.arithmetic.columns import Codes
 from calibration.table.verdicts import EXTRA, NUMBERS
 from calibration.tidying.found import Found
-from calibration.tidying.raters import kind_of_name
+from calibration.tidying.measures import measure_of
+from calibration.tidying.raters import bare_name, kind_of_name
 from calibration.tidying.value_sets import plain
 
 MOST = 3  # columns beside those that are known; more make a key of anything
 NO_KEY = (
     "label", "rater_id", "rater_kind", "criterion", "status", "rationale", "run", "presentation", *NUMBERS, *EXTRA,
 )  # fmt: skip
+LONGEST = 40  # characters of an answer, which is shorter than a text
 ORDER = "__order"  # in which order a row names its pair
 WHEN = re.compile(
     r"(?:^|[\W_]|date)(?:time|date|created|updated|at|fecha)$|(?:time_?stamp|datum|zeit|时间|日期)$|(?-i:[a-z](?:Time|Date|At)$)",
@@ -148,7 +150,7 @@ def _with_ordered_pairs(found: Found) -> pd.DataFrame:
 
 def _is_shared(found: Found, item: list[str]) -> bool:
     """Whether the column may name items: some value is in several rows, or one row holds all answers to it."""
-    if any(one.rater_id for one in found.spread):
+    if any(one.rater_id for one in found.spread) or any(_is_answer(found, name) for name in found.free()):
         return True
     raters = found.table[found.columns["rater_id"][0]].nunique() if "rater_id" in found.columns else 1
     return raters < 2 or bool(found.table[item[0]].duplicated().any())
@@ -158,13 +160,21 @@ def _candidates(found: Found, known: Sequence[str], with_dates: bool = False) ->
     """Columns that may take part in a key, ids first; none of what was answered, measured or written in words."""
     used = {name for part, names in found.columns.items() if part in NO_KEY for name in names}
     used |= {name for one in found.spread for name in one.columns} | {*known}
-    free = [name for name in found.names if name not in used]
+    free = [name for name in found.names if name not in used and not _is_answer(found, name)]
+    free = [name for name in free if kind_of_name(measure_of(name)[0]) != "judge"]
     free = [name for name in free if with_dates or not WHEN.search(name.rpartition(".")[2])]
     free = [name for name in free if found.table[name].ne("").all()]
     shared = [
         name for name in free if any(one.rater_id for one in found.spread) or found.table[name].duplicated().any()
     ]
     return sorted(shared, key=lambda name: not plain(name).endswith(("id", "key", "index", "turn")))
+
+
+def _is_answer(found: Found, name: str) -> bool:
+    """Whether a dotted head is of a judge's answers, which are short: `judges.gpt-4o.verdict`, `judges.gpt-4o`."""
+    head, before = bare_name(name), name.rpartition(".")[0]
+    is_judge = before and (head != name or before.endswith("judges")) and kind_of_name(head) == "judge"
+    return bool(is_judge) and not measure_of(name)[1] and int(found.table[name].str.len().max()) <= LONGEST
 
 
 def _is_coarse(found: Found, name: str) -> bool:

@@ -184,6 +184,27 @@ def test_a_stranger_form_is_read(tmp_path: Path, name: str) -> None:
     assert ("no criterion of the others: humans: age, judges: tone" in str(read.told)) == is_left
 
 
+def test_judges_objects_beside_one_persons_keep_item_prices_and_what_is_missing(tmp_path: Path) -> None:
+    """Each item has the label of one of two people; a judge's verdict and price never name it, and null is no word."""
+    records = [
+        {"id": f"q{n}", "human": {"label": "AB"[n % 2], "reviewer": PEOPLE[n // 2 % 2]},
+         "judges": {who: {"verdict": "AB"[n // 2 % 2], "cost_usd": (place + 1) / (n + 1), "latency_ms": n}
+                    for place, who in enumerate(("gpt-4o-mini", "claude-sonnet"))}} for n in (*ITEMS, 8)
+    ]  # fmt: skip
+    records[8]["judges"]["gpt-4o-mini"] = None
+    read = made(tmp_path, records)
+    labels = found(read)
+    assert {item for item, _, _ in labels} == {f"q{n}" for n in range(9)}
+    assert len(labels) == len(read.labels) == 27
+    assert labels["q8", "gpt-4o-mini", "overall"] == ("judge", "")
+    assert {*read.labels["status"]} == {"ok", "missing"}
+    prices = {(row.rater_id, row.item_id): row.cost_usd for row in read.labels.itertuples()}
+    for (who, item), cost in prices.items():
+        place = {"judges.gpt-4o-mini": 1, "judges.claude-sonnet": 2}.get(who)
+        is_blank = not place or (item, place) == ("q8", 1)
+        assert cost == ("" if is_blank else str(place / (int(item[1:]) + 1)))
+
+
 def test_a_container_that_is_a_word_in_one_record_is_left_as_it_is_there(tmp_path: Path) -> None:
     records = named(READ["a judge's own object of criteria"])
     assert len(made(tmp_path, [*records, {**records[0], "id": "q9", "notes": "none", "gpt-4o": "error"}]).before) > 0

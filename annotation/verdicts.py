@@ -30,7 +30,7 @@ COLUMNS = (
     "evidence",
 )  # fmt: skip
 # each where the study has any
-EXTRA = ("confidence", "tag", "weight", "beside", "claim", "draw_probability", "settings_tried")
+EXTRA = ("confidence", "tag", "weight", "beside", "claim", "draw_probability", "settings_tried", "topic")
 NUMBERS = (
     "len_a", "len_b", "run", "pass_no", "seconds", "cost_usd", "confidence", "weight", "draw_probability",
     "settings_tried",
@@ -61,7 +61,8 @@ def load_verdicts(session: orm.Session, study: Study) -> pd.DataFrame:
     are without the names of the study's people, addresses, keys and folders. `EXTRA` columns are behind where the
     study has them: how sure the rater was, the probe's tag, the criterion's weight (where any is not 1), the item that
     was rated in the same view, the first of several probes of one claim (empty: the item itself), the probability with
-    which its topic was drawn for people, and with how many settings the judge was asked.
+    which its topic was drawn for people, with how many settings the judge was asked, and the topic where its cluster
+    is called otherwise.
     """
     chunks: dict[str, list[pd.Series[Any]]] = {name: [] for name in (*COLUMNS, *EXTRA)}
     rows = _verdicts(session, study)
@@ -113,6 +114,7 @@ def _verdicts(session: orm.Session, study: Study) -> Iterator[tuple[Any, ...]]:
             shown["tag"] or None,
             weights.get(row["criterion_row"]),
             *(beside.get(item_id), claims.get(item_id), chances.get(shown["topic"]), tried.get(row["judge_name"])),
+            None if by_item or shown["topic"] == shown["cluster"] else shown["topic"],
         )
 
 

@@ -193,6 +193,11 @@ SENTENCES: Mapping[str, Clause] = {
         "for one picked for its result (of a best of 10 it holds the truth 61 to 72 times in 100); quote the "
         "interval that is simultaneous over all tried, and how many were tried"
     ),
+    "shared_clusters": (
+        "{topics} topics lie in {clusters} clusters, as their cluster_id says, and every interval takes a cluster for "
+        "one topic, such as one question in several languages; if it says anything else, make the topic the cluster_id"
+        ", in the file or in a new study"
+    ),
     "skewed_reference": (
         "always giving the same answer agrees in {bound:.3f}: high agreement says little; look at kappa"
     ),

@@ -21,7 +21,7 @@ MANY_ROWS = 200_000  # beyond these, single criteria cost more seconds than the 
 # columns whose texts return many times over: as categories they take a tenth of the memory
 SHORT = frozenset(
     {*verdicts.REQUIRED, *verdicts.TEXT_DEFAULTS, *verdicts.EXTRA_TEXTS, "len_a", "len_b", "run", "pass_no"}
-    - {"rationale"}
+    - {"rationale", "topic"}  # tables of topics are read so too, and sorted by it
 )
 USED = frozenset({*verdicts.KNOWN_COLUMNS, *verdicts.EXTRA, verdicts.DERIVED, "pass_no"})
 # names of which a list of answers in JSON has one, most telling first

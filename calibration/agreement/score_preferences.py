@@ -46,11 +46,11 @@ def preference_agreement(
 ) -> tuple[PreferenceAgreement, ...]:
     """Cohen's kappa of people's preferences with the sign of the difference of a judge's scores, equal scores dropped.
 
-    `verdicts`: people answer one pairwise criterion; judges rate single reports of the same topic (`cluster_id`) on
-    any criteria, or state preferences on pairs themselves. People's rows are pooled, so that an item counts as often
-    as people answered it. Undefined: nothing left, all of it tied (`all_tied`), or one side always says the same.
-    Raises `not_pairwise` unless people answer exactly one pairwise criterion, and what `preferences_from_scores`
-    raises. DeepResearchGym, Table 3.
+    `verdicts`: people answer one pairwise criterion; judges rate single reports of the same topic (`topic`, else
+    `cluster_id`) on any criteria, or state preferences on pairs themselves. People's rows are pooled, so that an item
+    counts as often as people answered it. Undefined: nothing left, all of it tied (`all_tied`), or one side always says
+    the same. Raises `not_pairwise` unless people answer exactly one pairwise criterion, and what
+    `preferences_from_scores` raises. DeepResearchGym, Table 3.
     """
     settings = settings or CalibrationSettings()
     study = joining.study_of(verdicts, settings)
@@ -124,7 +124,7 @@ def peoples_preferences(verdicts: pd.DataFrame, settings: CalibrationSettings | 
 
 def on_the_peoples_pairs(derived: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:
     """Derived preferences as verdicts on the people's items, A and B as these name them; others are left out."""
-    about = ["cluster_id", "system_a", "system_b"]
+    about = [*(name for name in _topic(people) if name in derived), "system_a", "system_b"]
     items = people.drop_duplicates("item_id")[["item_id", *about, "category"]]
     own = derived.drop(columns=["item_id", "category"])
     turned = own.rename(columns={"system_a": "system_b", "system_b": "system_a"})
@@ -191,18 +191,18 @@ def _kappas(
 
 
 SAME_SCORE = 1e-9
-GIVEN = ["cluster_id", "rater_id", "criterion", "run"]
+BY = ["rater_id", "criterion", "run"]
 SPENT = ["seconds", "cost_usd"]
 
 
 def preferences_from_scores(verdicts: pd.DataFrame, margin: float = 0.0) -> pd.DataFrame:
     """Verdicts A, B or tie of every pair of systems in a topic, by the sign of the difference of a rater's scores.
 
-    `verdicts`: ratings of single reports (`labels.csv`); the topic is `cluster_id`. A tie is a difference within
-    `margin`. Who is A is decided by a coin made of topic and names. The rows are marked `derived`, so that `calibrate`
-    counts them and says so; a pair with an unusable score keeps that score's status, and seconds and cost are those of
-    both, settings tried the most of either. Raises `not_scores`, `one_system_only`, `duplicate_verdict`, `bad_number`.
-    DeepResearchGym and DeepResearch Bench compare so.
+    `verdicts`: ratings of single reports (`labels.csv`); the topic is `topic`, else `cluster_id`. A tie is a difference
+    within `margin`. Who is A is decided by a coin made of topic and names. The rows are marked `derived`, so that
+    `calibrate` counts them and says so; a pair with an unusable score keeps that score's status, and seconds and cost
+    are those of both, settings tried the most of either. Raises `not_scores`, `one_system_only`, `duplicate_verdict`,
+    `bad_number`. DeepResearchGym and DeepResearch Bench compare so.
     """
     if not 0 <= margin < np.inf:
         raise errors.CalibrationError("bad_number", f"margin is {margin}; use a number from 0")
@@ -212,9 +212,10 @@ def preferences_from_scores(verdicts: pd.DataFrame, margin: float = 0.0) -> pd.D
     if frame.empty:
         raise errors.CalibrationError("not_scores", "no criterion holds numbers; give the ratings of single reports")
     _refuse_doubles(frame)
-    both = frame.merge(frame, on=GIVEN, suffixes=("_x", "_y"))
+    given = [*_topic(frame), *BY]
+    both = frame.merge(frame, on=given, suffixes=("_x", "_y"))
     both = both[both["system_a_x"] < both["system_a_y"]].reset_index(drop=True)
-    heads = [_heads(*names) for names in both[["cluster_id", "system_a_x", "system_a_y"]].itertuples(index=False)]
+    heads = [_heads(*names) for names in both[[given[0], "system_a_x", "system_a_y"]].itertuples(index=False)]
     a_is_x = np.array(heads, dtype=bool)
     higher = np.where(a_is_x, "A", "B"), np.where(a_is_x, "B", "A")
     x, y = (pd.to_numeric(both[f"label_{side}"], errors="coerce").to_numpy(float) for side in "xy")
@@ -224,8 +225,8 @@ def preferences_from_scores(verdicts: pd.DataFrame, margin: float = 0.0) -> pd.D
     status = both["status_x"].where(both["status_x"] != "ok", both["status_y"])
     out = pd.DataFrame(
         {
-            "item_id": both["cluster_id"] + ": " + both["system_a_x"] + " / " + both["system_a_y"],
-            **{name: both[name] for name in GIVEN},
+            "item_id": both[given[0]] + ": " + both["system_a_x"] + " / " + both["system_a_y"],
+            **{name: both[name] for name in given},
             "rater_kind": both["rater_kind_x"],
             "label": np.where(status != "ok", "", np.where(spared, "not_applicable", label)),
             "status": status,
@@ -240,6 +241,11 @@ def preferences_from_scores(verdicts: pd.DataFrame, margin: float = 0.0) -> pd.D
     return out.assign(derived=True)
 
 
+def _topic(frame: pd.DataFrame) -> list[str]:
+    """The columns that tell a topic, the finest first: one cluster may be one topic in several languages."""
+    return [name for name in ("topic", "cluster_id") if name in frame]
+
+
 def _rated(frame: pd.DataFrame) -> list[str]:
     ok = frame[(frame["status"] == "ok") & (frame["system_b"] == "")]
     return [str(name) for name, rows in ok.groupby("criterion") if kind_of(rows["label"].unique()) == "rating"]
@@ -250,7 +256,7 @@ def _hindrance(frame: pd.DataFrame) -> dict[str, object]:
     nameless = frame.loc[frame["system_a"] == "", "item_id"]
     if len(nameless):
         return {"item": nameless.iloc[0]}
-    doubled = frame[frame.duplicated([*GIVEN, "system_a"])]
+    doubled = frame[frame.duplicated([*_topic(frame), *BY, "system_a"])]
     names = {"judge": "rater_id", "system": "system_a", "cluster": "cluster_id", "score": "criterion"}
     return {name: doubled[column].iloc[0] for name, column in names.items()} if len(doubled) else {}
 

@@ -41,6 +41,9 @@ def scores_from_claims(verdicts: pd.DataFrame | Study, settings: CalibrationSett
     study = study_of(verdicts, settings)
     if study.annotators:
         refuse_unweighted(study, "scores made of claims")
+    whole = study.frame
+    if "topic" in whole:  # a system has a report in each language of a cluster
+        study = study_of(whole.assign(cluster_id=whole["topic"]).drop(columns="unit"), settings)
     rows = Rows(study)
     measures = [(one, measure_of(rows, one, settings)) for one in settings.aggregates if one.rule != "win_rate"]
     if not has_claims(study) or not any(measure for _, measure in measures):
@@ -55,7 +58,11 @@ def scores_from_claims(verdicts: pd.DataFrame | Study, settings: CalibrationSett
         for rater in (*study.annotators, *study.judges)
         for part in _of_rater(study, measure, rater, one.name)
     ]
-    return pd.concat(parts, ignore_index=True)
+    scores = pd.concat(parts, ignore_index=True)
+    if "topic" in whole:
+        cluster = dict(zip(whole["topic"], whole["cluster_id"], strict=True))
+        scores = scores.assign(topic=scores["cluster_id"], cluster_id=scores["cluster_id"].map(cluster))
+    return scores
 
 
 def has_claims(study: Study) -> bool:
@@ -90,6 +97,14 @@ def together(verdicts: pd.DataFrame, settings: CalibrationSettings, others: Sequ
     aggregates = tuple(replace(one, criteria=one.criteria or own) for one in settings.aggregates)
     texts = [frame.astype(dict.fromkeys(frame.select_dtypes("category").columns, "str")) for frame in frames]
     found = pd.concat(texts, ignore_index=True)
+    if "topic" in found:  # told by one study, and not by another that has no cluster_ids
+        told = found["topic"].fillna("") != ""
+        cluster = dict(zip(found["topic"][told], found["cluster_id"][told], strict=True))
+        theirs = [cluster.get(name, name) for name in found["cluster_id"]]
+        found = found.assign(
+            topic=found["topic"].where(told, found["cluster_id"]),
+            cluster_id=found["cluster_id"].where(told, pd.Series(theirs, found.index)),
+        )
     blank = {name: found[name].astype("object").where(found[name].notna(), "") for name in _texts(found)}
     settings = replace(settings, scales=scales, scale_ends=ends, score_times=times, aggregates=aggregates)
     return found.assign(**blank), settings

@@ -67,7 +67,8 @@ def tree_of(study: Study, aggregate: Aggregate, wanted: Mask, is_rating: bool) -
     names = tuple(map(str, first["system_a"].cat.categories[used]))
     item = first["item_id"].cat.codes.to_numpy().astype(np.intp)
     cell_of_unit = study.unit_cluster[number] * len(names) + system
-    report = _codes(item if is_rating else cell_of_unit)
+    topic = first["topic"].cat.codes.to_numpy().astype(np.intp) if "topic" in first else study.unit_cluster[number]
+    report = _codes(item if is_rating else topic * len(names) + system)
     tag = (
         _codes(first["tag"].cat.codes.to_numpy()) if aggregate.by and "tag" in first else np.zeros(len(first), np.intp)
     )

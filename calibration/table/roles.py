@@ -107,6 +107,8 @@ def roles_of(table: pd.DataFrame) -> dict[str, str]:
     its name in another language, where only one column is called so.
     """
     found = {name: name for name in (*verdicts.KNOWN_COLUMNS, *verdicts.EXTRA) if name in table.columns}
+    if "cluster_id" not in found:
+        found.pop("topic", None)  # which then is the cluster
     plain = {name: in_english(str(name)) for name in table.columns}
     for written in (lambda role: (role.replace("_", ""),), lambda role: NAMES.get(role, ())):
         for role in verdicts.KNOWN_COLUMNS:

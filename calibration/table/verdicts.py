@@ -17,7 +17,8 @@ REQUIRED = ("item_id", "rater_id", "rater_kind", "criterion", "label", "cluster_
 TEXT_DEFAULTS = {"system_a": "", "system_b": "", "presentation": "", "category": "", "status": "", "rationale": ""}
 NUMBERS = ("len_a", "len_b", "seconds", "cost_usd")
 KNOWN_COLUMNS = (*REQUIRED, *TEXT_DEFAULTS, *NUMBERS, "run")
-EXTRA_TEXTS, EXTRA_NUMBERS = ("tag", "beside", "claim"), ("confidence", "weight", "draw_probability", "settings_tried")
+EXTRA_TEXTS = ("tag", "beside", "claim", "topic")
+EXTRA_NUMBERS = ("confidence", "weight", "draw_probability", "settings_tried")
 EXTRA = (*EXTRA_TEXTS, *EXTRA_NUMBERS)  # stay only where the table has any value in them
 DERIVED = "derived"  # marks verdicts that were made of scores
 STATUSES = ("ok", "invalid", "missing", "refused")
@@ -28,7 +29,7 @@ ONE_LABEL = "label: "  # opens the `category` of an estimate of one label
 
 def normalise(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
     """A copy with all columns present and typed, and how often each accepted spelling was mapped. `EXTRA` columns stay
-    where they hold anything.
+    where they hold anything, `topic` where it parts clusters into topics: empty cells are the cluster.
 
     Only five spellings are mapped: `tie_inconsistent` to tie, `n/a` to not_applicable, `unparsed` to status invalid,
     an empty label without a status to status missing, and percentages to numbers (`85%` to 85) where every usable
@@ -57,6 +58,7 @@ def normalise(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
             out[name] = cells
         else:
             del out[name]
+    _fill_topics(out)
     out["run"] = typed_cells.as_number(out, "run").fillna(1.0) if "run" in out.columns else 1.0
     whole = out["run"].mod(1).eq(0) & out["run"].ge(1)
     typed_cells.refuse(
@@ -64,6 +66,18 @@ def normalise(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
     )
     out["run"] = out["run"].astype("int64")
     return out, _map_spellings(out)
+
+
+def _fill_topics(out: pd.DataFrame) -> None:
+    """In `topic` each row's own topic; no such column where one lies in two clusters, as a subject matter does."""
+    if "topic" not in out:
+        return
+    topic, cluster = out["topic"].astype("str"), out["cluster_id"].astype("str")
+    out["topic"] = typed_cells.as_category(topic.where(topic != "", cluster))
+    if any(cluster_or_topic.nunique().max() > 1 for cluster_or_topic in (
+        cluster.groupby(out["topic"], observed=True), out["topic"].groupby(out["item_id"], observed=True)
+    )):  # fmt: skip
+        del out["topic"]
 
 
 def _empty(out: pd.DataFrame) -> pd.Series[Any]:

@@ -229,9 +229,9 @@ def _named_after_sides(found: Found) -> bool:
 
 def in_our_words(labels: pd.DataFrame) -> bool:
     """Whether a table with our columns holds our words alone: A, B, tie, numbers, a probe's answers spelt one way."""
-    paired = "system_b" in labels and labels["system_b"].astype("str").ne("").any()
-    for _, words in labels.groupby("criterion", observed=True)["label"]:
-        read = recognise({str(word) for word in words.unique()} - set(roles.ALIASES), "label", bool(paired))
+    for _, rows in labels.groupby("criterion", observed=True):
+        paired = "system_b" in rows and rows["system_b"].astype("str").ne("").any()
+        read = recognise({str(word) for word in rows["label"].unique()} - set(roles.ALIASES), "label", bool(paired))
         respelt = any(word != meant for word, meant in read.answers.words.items())
         if read.ask or respelt or read.answers.read_as == "sides":
             return False

@@ -40,7 +40,10 @@ def few_clusters(study: Study, settings: CalibrationSettings) -> Iterator[Report
 
 
 def sample_cautions(study: Study) -> Iterator[ReportWarning]:
-    """`repeated_topics` and `copied_labels`."""
+    """`shared_clusters`, `repeated_topics` and `copied_labels`."""
+    topics = study.frame["topic"].nunique() if "topic" in study.frame else 0
+    if topics > len(study.clusters):
+        yield ReportWarning("shared_clusters", {"topics": topics, "clusters": len(study.clusters)})
     yield from _repeated(study)
     yield from _copied(study)
 

@@ -20,6 +20,7 @@ from annotation.labelling import record_answers
 from annotation.labels.answers import Answer, Answered
 from annotation.people.active_time import clamp, split
 from annotation.people.principals import local_admin
+from annotation.planning.draws import TopicDraw, keep_draw
 from annotation.planning.looks import topics_labelled
 from annotation.verdicts import labels_csv, load_verdicts, require_revealed
 from app.commands.results import topics
@@ -140,6 +141,7 @@ def test_a_topic_in_two_languages_is_one_cluster_and_keeps_its_languages(
         assert topics_labelled(session, study).planned == 3
     assert set(verdicts["cluster_id"]) == {"bread", "noise", "7"}
     assert (known["bread.de"], known["tides.zh"], known["noise"]) == ("de", "zh", "en")
+    assert {*verdicts["topic"].dropna()} == {"bread.de", "tides.en", "tides.zh"}
     report = calibrate(verdicts, CalibrationSettings(resamples=99))
     agreed = [one for one in report.estimates if one.statistic == "percent_agreement" and one.criterion == "all"]
     assert {(one.n, one.clusters) for one in agreed} == {(30, 3)}
@@ -147,6 +149,15 @@ def test_a_topic_in_two_languages_is_one_cluster_and_keeps_its_languages(
     monkeypatch.setattr("app.commands.opening.opened", lambda: engine)
     for file in (tmp_path / "hard.csv", None):
         assert topics._features(study.name, file)["hard"].to_dict() == {"7": 2, "bread": 5, "noise": 7}
+    (shared,) = [one for one in report.warnings if one.code == "shared_clusters"]
+    assert shared.facts == {"topics": 5, "clusters": 3}
+    with transaction(engine) as session:  # as before cluster_id was more than a feature
+        study = session.get_one(Study, study_id)
+        keep_draw(session, study, None, TopicDraw(("bread",), (0.3,), 5, 0.1, "", "random", {}, ""))
+        drawn = load_verdicts(session, study)
+        assert "topic" not in drawn
+        assert {*drawn["cluster_id"]} == {"bread", "bread.de", "noise", "tides.en", "tides.zh"}
+        assert topics_labelled(session, study).planned == 5
 
 
 @pytest.mark.databases("sqlite")

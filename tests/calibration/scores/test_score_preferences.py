@@ -41,6 +41,18 @@ def test_every_judge_and_score_is_a_case() -> None:
     assert [(one.judge, one.score) for one in all_found()] == CASES
 
 
+def test_a_topic_in_two_languages_has_two_reports_of_each_system_and_is_one_cluster() -> None:
+    number = FRAME["cluster_id"].map({name: at for at, name in enumerate(sorted(FRAME["cluster_id"].unique()))})
+    two = FRAME.assign(topic=FRAME["cluster_id"], cluster_id="c" + (number // 2).astype(str))
+    found, plain = preference_agreement(two, FEW), all_found()
+    assert [(one.kappa.value, one.kappa.n) for one in found] == [(one.kappa.value, one.kappa.n) for one in plain]
+    half = [(one.kappa.clusters, other.kappa.clusters) for one, other in zip(found, plain, strict=True)]
+    assert all(own < of <= 2 * own for own, of in half)
+    assert [one.code for one in calibrate(two, FEW).warnings].count("shared_clusters") == 1
+    coarse = FRAME.assign(topic="science")
+    assert preference_agreement(coarse, FEW) == plain, "a subject matter is no topic"
+
+
 def joined(judge: str, score: str) -> pd.DataFrame:
     """Every preference of a person beside the sign of the judge's difference, by plain pandas; ties gone."""
     rows = beside(judge, score)

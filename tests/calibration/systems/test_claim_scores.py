@@ -8,6 +8,8 @@ import pytest
 from calibration.agreement.score_preferences import preference_agreement
 from calibration.errors import CalibrationError
 from calibration.settings import Aggregate, CalibrationSettings
+from calibration.study.joining import study_of
+from calibration.systems.aggregates import aggregate_estimates
 from calibration.systems.claim_scores import Part, scores_from_claims, together
 
 FEW = CalibrationSettings(resamples=99)
@@ -46,6 +48,21 @@ def test_a_reports_score_is_the_share_of_its_claims_by_each_rater_alone() -> Non
         ("ann1", "KPC", "t", "x"): "0", ("ann2", "KPC", "t", "x"): "0",
         ("mini", "KPC", "t", "x"): "0.5", ("mini", "KPC", "t", "y"): "missing",
     }  # fmt: skip
+
+
+def test_a_topic_in_two_languages_has_a_score_for_each_report_and_stays_one_cluster() -> None:
+    said = {("ann1", "t.de", "x"): "SSO", ("ann1", "t.en", "x"): "SO", ("ann1", "u", "x"): "S"}
+    named = points(said)
+    own = named.assign(topic=named["cluster_id"].replace("u", ""), cluster_id=named["cluster_id"].str[0])
+    found = scores_from_claims(own, POINTS).query("criterion == 'KPR'")
+    assert found[["item_id", "topic", "cluster_id", "label"]].to_numpy().tolist() == [
+        ["t.de: x", "t.de", "t", "0.6666666667"], ["t.en: x", "t.en", "t", "0.5"], ["u: x", "u", "u", "1"]
+    ]  # fmt: skip
+    kpr = next(one for one in aggregate_estimates(study_of(own, POINTS), POINTS)[0] if one.criterion == "KPR")
+    assert kpr.value == pytest.approx(((2 / 3 + 1 / 2) / 2 + 1) / 2), "not the share of both reports' claims"
+    people = preferences("A").assign(cluster_id="t.de")
+    both, _ = together(people, POINTS, [Part("claims", own, POINTS)])
+    assert {*both["cluster_id"]} == {"t", "u"}, "though this study has no cluster_ids"
 
 
 def test_repeats_by_people_enter_no_score_and_a_judges_runs_are_averaged() -> None:

@@ -110,16 +110,24 @@ class Engine(ABC):
             self.run("(word) => { document.execCommand('insertText', false, word); }", word)
 
     def click(self, selector: str, named: str = "") -> None:
-        """In the middle of the first that is seen and so begins by its name or its text, once there is one."""
-        seen = """(selector, named) => {
+        """In the middle of the first that is seen and so begins by its name or its text, once it stands still with nothing
+        over it and the app is at rest: what Streamlit draws while its script runs moves, and loses a click.
+        """
+        stands = """(selector, named) => {
             const all = [document, calipers].flatMap((part) => [...(part?.querySelectorAll(selector) ?? [])]);
             const is = (one) => one.checkVisibility() && (one.ariaLabel ?? one.textContent).trim().startsWith(named);
             const found = all.find(is);
             found?.scrollIntoView({ block: 'nearest' });
             const { left, top, width, height } = found?.getBoundingClientRect() ?? {};
-            return found && [left + width / 2, top + height / 2];
+            const place = [left + width / 2, top + height / 2];
+            const before = window.placeBefore;
+            window.placeBefore = found && { found, place };
+            const app = document.querySelector('[data-testid=stApp]');
+            const isStill = found && found === before?.found && `${place}` === `${before.place}`;
+            const isAtRest = !app || app.dataset.testScriptState === 'notRunning';
+            return isStill && isAtRest && found.contains(found.getRootNode().elementFromPoint(...place)) && place;
         }"""
-        self.drag(self.until(seen, selector, named))
+        self.drag(self.until(stands, selector, named))
 
 
 class EngineError(Exception):

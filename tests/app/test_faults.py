@@ -264,7 +264,7 @@ def test_the_command_line_names_a_full_disk_too(
     def write(*_words: object, **_options: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "labels.csv")
 
-    monkeypatch.setattr(command_line, "app", write)
+    monkeypatch.setattr(command_line, "_named", lambda _: write)
     with pytest.raises(SystemExit):
         command_line.main()
     assert capsys.readouterr().err == "calipers: labels.csv: No space left on device; free some disk space\n"

@@ -35,7 +35,7 @@ def calipers(*words: object) -> Said:
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", errors=errors) for errors in ("strict", "backslashreplace"))
     code = 0
     typed = mock.patch.object(sys, "argv", ["calipers", *map(str, words)])
-    built = mock.patch.object(command_line, "app", program())
+    built = mock.patch.object(command_line, "_named", return_value=program())
     with typed, built, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
             command_line.main()

@@ -193,6 +193,7 @@ def test_a_download_is_found_at_whichever_process_made_it(fleet: Fleet, warm: Br
         page.get_by_role("button", name="Download the pay file").click()
     place = download.value.url.removeprefix(fleet.address)
     (cookie,) = [one["value"] for one in warm.cookies() if one["name"] == "calipers"]
+    page.close()
     alone = sorted(ask(server, place, cookie)[0] for server in fleet.servers)
     assert alone == [200, 404], "it lies with one of them"
     others = [sign_in(fleet, fleet.link(study, f"Boss {number}", "admin")) for number in range(8)]

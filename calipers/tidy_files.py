@@ -18,8 +18,8 @@ from annotation.tool_answers.tables import numbered_people, table_of
 from calibration.table import roles
 from calibration.table.typed_cells import is_number
 from calibration.table.verdicts import KNOWN_COLUMNS, REQUIRED
-from calibration.tidying import applying, beside, proposing, readings
-from calibration.tidying.found import EVERYBODY, NOBODY, kind_of, without_totals
+from calibration.tidying import applying, beside, measures, proposing, readings
+from calibration.tidying.found import EVERYBODY, NOBODY, ask_who_is_who, kind_of, without_totals
 from calibration.tidying.mapping import READ_AS, Asked, LabelMap
 from calibration.tidying.raters import called, kind_of_name, person_of
 from calibration.tidying.value_sets import ASK
@@ -174,7 +174,9 @@ def _said(asked: Asked, followed: Recipe | None) -> Said:
     if followed:
         spread = [name for one in followed.mapping.spread for name in one.columns]
         named, held = [*named, *spread, *followed.beside], [*held, *spread]
-    return Said(named, held, asked.ignored, asked.people, person_of, beside.is_criterion, beside.is_spent, kind_of_name)
+    return Said(
+        named, held, asked.ignored, asked.people, person_of, measures.is_criterion, measures.is_spent, kind_of_name
+    )
 
 
 def together(names: Sequence[str], made: Sequence[TidyFile]) -> TidyFile:
@@ -391,8 +393,4 @@ def _kinds(frame: pd.DataFrame, asked: Asked) -> list[str]:
     frame.loc[blank, "rater_kind"] = frame.loc[blank, "rater_id"].map(kinds)
     if all(kinds.values()):
         return []
-    named = some_of([name for name, kind in kinds.items() if kind != "judge"], 8)
-    return [
-        f"nothing says whether these raters are people or judges: {named}; name the people, and the "
-        f"others are judges: --people NAME,NAME (or {EVERYBODY}, or {NOBODY})"
-    ]
+    return [ask_who_is_who([name for name, kind in kinds.items() if kind != "judge"])]

@@ -81,6 +81,12 @@ HEADS: Mapping[str, Mapping[str, str]] = {
         "rationale": "raison commentaire",
     },
 }
+# what a row or a column is called that is made of others, in English too
+MADE_OF_OTHERS = frozenset(
+    ("mean", "average", "avg", "median", "sum", "total", "std", "sd", "summe", "mittelwert", "durchschnitt", "promedio",
+     "media", "moyenne", "平均", "平均分", "均值", "总分")
+)  # fmt: skip
+TOTALS = MADE_OF_OTHERS | {"grand total", "totals", "overall", "gesamt", "schnitt", "suma", "somme", "合计", "总计"}
 ENDS = re.compile(r"(?:ids?|nr|nummer|kennung|name|名称|姓名|名字|名|编号|号|nombre|numero|nom)$")
 STARTS = re.compile(r"^(?:id|identificador|identifiant|nombre|nom|numero)(?:del?|du)?(?:la)?(?=.)")
 

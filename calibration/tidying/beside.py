@@ -7,20 +7,17 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from calibration.table.roles import NAMES, in_english
+from calibration.table.roles import in_english
 from calibration.tidying import keys, measures
 from calibration.tidying import raters as names_of
-from calibration.tidying.found import EVERYBODY, NOBODY, Found, kind_of
+from calibration.tidying.found import EVERYBODY, NOBODY, kind_of
 from calibration.tidying.mapping import Asked, LabelMap
 from calibration.tidying.value_sets import recognise
 
 ITEMS = ("item_id", "cluster_id", "system_a", "system_b", "criterion", "category", "len_a", "len_b")
-NO_RATER = {one for part, names in NAMES.items() if part != "label" for one in (part.replace("_", ""), *names)}
 SIZES = frozenset(("turbo", "mini", "nano", "flash", "lite", "pro", "max", "instruct", "chat"))  # end a model's name
 NOT_CHOSEN = frozenset(("rejected", "dispreferred", "loser", "losing", "unchosen"))
-YES_OR_NO = frozenset(("true", "false", "yes", "no"))
 SHOWN = 4  # words of a column that are named
-ENOUGH = 10  # items of several raters: on fewer they may well agree
 
 
 @dataclass(frozen=True)
@@ -166,56 +163,6 @@ def _question(unsure: list[str], raters: Mapping[str, str], mapping: LabelMap, p
     ]
 
 
-def of_the_raters(found: Found, candidates: list[str]) -> list[str]:
-    """The columns that the raters of the rows may have answered in: none of people where all raters are judges, and
-    none of a judge by its head beside columns of no judge.
-    """
-    (who,) = found.columns["rater_id"][:1]
-    of_judges = all(kind_of(rater, found.asked) == "judge" for rater in found.table[who].unique() if rater.strip())
-    people = [name for name in candidates if of_judges and names_of.person_of(name, found.asked.people)]
-    if people and len(people) == len(candidates):
-        found.problems.append(
-            f"no column holds the answers of those in {who!r}: {', '.join(people)} are people's by their heads. "
-            f"--map label=COLUMN says where the judges' answers are, --map ignore={people[0]} that it is nobody's"
-        )
-    judges = [name for name in candidates if "." in name and names_of.kind_of_name(name.partition(".")[2]) == "judge"]
-    judges = judges if len(judges) < len(candidates) else []
-    if judges:
-        found.told.append(f"not read, being judges' by their heads and not of those in {who!r}: {', '.join(judges)}")
-    rest = [name for name in candidates if name not in {*people, *judges}] or candidates
-    sure = [one for one in rest if recognise(found.table[one].unique(), "", False).answers.read_as != "words"] or rest
-    agreed = _agreed(found, sure)
-    others = [name for name in sure if name in agreed or names_of.kind_of_name(names_of.bare_name(name))]
-    if others and len(rest) > 1:  # said once of an item, repeated in each row: as a criterion all would agree on it
-        own = [name for name in rest if name not in others] or rest[:1]
-        same = f" (no two raters of an item differ in {', '.join(agreed)})" if agreed else ""
-        found.problems.append(
-            f"{', '.join(others)} beside {who!r}, which says who answered, may be others' answers{same}: --map "
-            f"{'criterion' if own[1:] else 'label'}={'+'.join(own)} where {' and '.join(map(repr, own))} "
-            f"hold{'s' * (not own[1:])} those of {who!r}; --map criterion={'+'.join(rest)} where each is a question to "
-            "them"
-        )
-    return rest
-
-
-def _agreed(found: Found, candidates: list[str]) -> list[str]:
-    """The columns with several answers in which no two raters of an item differ, where in another some do."""
-    table, (who,) = found.table, found.columns["rater_id"][:1]
-    items = [*found.columns.get("item_id", ())]
-    if not items or not table.duplicated(items).any():
-        known = [found.columns[part][0] for part in ("cluster_id", "system_a", "system_b") if part in found.columns]
-        more = keys.smallest_key(table, known, [who], [name for name in found.free() if name not in candidates])
-        items = [*known, *(more or ())]
-    if not items:
-        return []
-    items += found.columns.get("criterion", ())
-    given = table[candidates].apply(lambda cells: cells.str.strip()).replace("", None)
-    groups = given[~table.duplicated([*items, who])].groupby([table[name] for name in items])
-    several, differ = groups.count().ge(2).sum(), groups.nunique().gt(1).any()
-    agreed = [name for name in candidates if not differ[name] and several[name] >= ENOUGH and given[name].nunique() > 1]
-    return agreed if differ.any() else []
-
-
 def _in_other_words(table: pd.DataFrame, mapping: LabelMap, name: str, words: set[str], asked: Asked) -> str:
     given, label = _words(table[name], asked), mapping.columns["label"][0]
     own = sorted(given - words) or sorted(given)
@@ -236,19 +183,6 @@ def _systems(table: pd.DataFrame, mapping: LabelMap) -> set[str]:
     """The names of both systems, which are answers too where each row has them; none where a row has one or none."""
     pairs = [mapping.columns.get(part, ("",))[0] for part in ("system_a", "system_b")]
     return {*table[pairs].to_numpy().ravel()} - {""} if "" not in pairs else set()
-
-
-def is_criterion(name: str, words: Collection[str]) -> bool:
-    """Whether a key with these words in what a rater said names what was asked, and no other part of a label."""
-    if in_english(name) in NO_RATER or measures.measure_of(f"one {name}")[1] or measures.MONEY.search(name):
-        return False
-    is_sure = recognise(words, "", False).answers.read_as in ("verdicts", "sides", "scores")
-    return bool(words) and (is_sure or {word.casefold() for word in words} <= YES_OR_NO)
-
-
-def is_spent(name: str) -> bool:
-    """Whether a key names a price or a time, which an answer to several criteria was given for once."""
-    return measures.measure_of(f"one {name}")[1] in ("cost_usd", "seconds")
 
 
 def _may_answer(given: set[str], words: set[str], name: str, is_model: bool) -> bool:
@@ -282,7 +216,7 @@ def _items(mapping: LabelMap) -> list[str]:
 def _is_plain(column: str) -> bool:
     """Whether a head does not end in the name of something else, such as a run, a price or most people's answer."""
     last = in_english(names_of.bare_name(column).rpartition("_")[2])
-    return not names_of.is_of_all(column) and last not in NO_RATER
+    return not names_of.is_of_all(column) and last not in measures.NO_ANSWER
 
 
 def _is_plural(column: str) -> bool:

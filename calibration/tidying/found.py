@@ -1,21 +1,17 @@
 """What is made out about a table, step by step, before it is a mapping."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pandas as pd
 
 from calibration.table import roles
-from calibration.table.other_languages import language_of
+from calibration.table.other_languages import TOTALS, language_of
 from calibration.table.typed_cells import is_number
 from calibration.tidying.mapping import Answers, Asked, LabelMap, Spread
 from calibration.tidying.raters import bare_name, is_of_all, kind_of_name
 
 EVERYBODY, NOBODY = "all", "none"  # --people all: everybody is a person; none: all raters are judges
-TOTALS = frozenset(
-    ("mean", "average", "avg", "median", "sum", "total", "grand total", "totals", "overall", "std", "sd", "summe",
-     "gesamt", "mittelwert", "durchschnitt", "schnitt", "suma", "promedio", "media", "somme", "moyenne", "平均",
-     "平均分", "均值", "合计", "总计", "总分")
-)  # fmt: skip
 FROM = ("file", "sheet")  # name the rater of a folder's file, or of a sheet
 
 
@@ -78,6 +74,24 @@ def _is_total(column: "pd.Series[str]", word: str, is_whole: bool) -> bool:
     if is_whole and (roles.in_english(head) in names or any(language_of(part, head) for part in parts)):
         return False
     return int(column.astype("str").str.strip().str.strip(marks).str.casefold().eq(total).sum()) == 1
+
+
+def words_of(cells: "pd.Series[str]") -> list[str]:
+    """Each word of a column once, as they come; a blank cell says nothing."""
+    return [word for word in map(str, cells.unique()) if word.strip()]
+
+
+def some_of(names: Sequence[str], most: int) -> str:
+    """The first names, and how many more there are."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def ask_who_is_who(raters: Sequence[str]) -> str:
+    """The sentence that asks which of the raters that no name calls a judge are people."""
+    return (
+        f"nothing says whether these raters are people or judges: {some_of(raters, 8)}; name the people, and the "
+        f"others are judges: --people NAME,NAME (or {EVERYBODY}, or {NOBODY})"
+    )
 
 
 def kind_of(name: str, asked: Asked) -> str:

@@ -1,7 +1,7 @@
 """What stands beside a rater's answer in a column of its own: how sure it is, what it cost, how long it took."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from shlex import quote
 
@@ -10,7 +10,10 @@ import pandas as pd
 from calibration.table.roles import NAMES, all_numbers, in_english
 from calibration.tidying.found import Found
 from calibration.tidying.raters import ANSWER_WORDS, bare_name, kind_of_name
+from calibration.tidying.value_sets import recognise
 
+NO_ANSWER = {one for part, names in NAMES.items() if part != "label" for one in (part.replace("_", ""), *names)}
+YES_OR_NO = frozenset(("true", "false", "yes", "no"))
 LEFT_OUT = "left out"  # no column of labels holds it
 PARTS = {
     **dict.fromkeys(("confidence", "conf", "certainty", "probability", "prob"), "confidence"),
@@ -18,11 +21,8 @@ PARTS = {
     **{f"{word}usd": "cost_usd" for word in ("price", "kosten", "preis", "cot", "prix", "costo", "coste", "precio")},
     **dict.fromkeys(("logprob", "logprobs", "tokens", "latencyms", "durationms", *NAMES["rationale"]), LEFT_OUT),
 }
-MEASURES = (
-    "confidence",
-    "cost_usd",
-    "seconds",
-)  # of one rater's answers, where the others of an item measure otherwise
+# of one rater's answers, where the others of an item measure otherwise
+MEASURES = ("confidence", "cost_usd", "seconds")
 SPENT = ("cost_usd", "seconds")  # of a call, whatever it answers: an item's are the sum over its answers
 ONE_EACH = ("len_a", "len_b", "run", *MEASURES)  # two numbers joined are none
 BETWEEN = re.compile(r"([ _.:/-]+)")
@@ -171,3 +171,16 @@ def _without_answer_words(head: str) -> str:
     while len(pieces) > 1 and pieces[-1].casefold() in ANSWER_WORDS:
         pieces = pieces[:-2]
     return "".join(pieces)
+
+
+def is_criterion(name: str, words: Collection[str]) -> bool:
+    """Whether a key with these words in what a rater said names what was asked, and no other part of a label."""
+    if in_english(name) in NO_ANSWER or measure_of(f"one {name}")[1] or MONEY.search(name):
+        return False
+    is_sure = recognise(words, "", False).answers.read_as in ("verdicts", "sides", "scores")
+    return bool(words) and (is_sure or {word.casefold() for word in words} <= YES_OR_NO)
+
+
+def is_spent(name: str) -> bool:
+    """Whether a key names a price or a time, which an answer to several criteria was given for once."""
+    return measure_of(f"one {name}")[1] in SPENT

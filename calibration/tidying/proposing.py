@@ -15,19 +15,10 @@ import pandas as pd
 
 from calibration.table.other_languages import language_of, plain_head
 from calibration.table.roles import NAMES, as_text, called_elsewhere, in_english, roles_of
-from calibration.table.typed_cells import is_number
-from calibration.tidying import beside, keys, mapping, measures, readings
-from calibration.tidying.found import FROM, Found, kind_of, made_of_several
-from calibration.tidying.raters import (
-    are_asked_about,
-    bare_name,
-    called,
-    crossed,
-    kind_of_name,
-    kind_of_word,
-    people_of,
-)
-from calibration.tidying.value_sets import plain, recognise
+from calibration.tidying import keys, mapping, measures, readings, shape
+from calibration.tidying.found import FROM, Found, ask_who_is_who, kind_of, some_of, words_of
+from calibration.tidying.raters import called, kind_of_word
+from calibration.tidying.value_sets import plain
 
 OVERALL = "overall"
 # names of columns in which only people stand
@@ -37,10 +28,7 @@ PERSONS = frozenset(
 NOTHING = mapping.Asked()
 KIND_COLUMNS = ("source", "type", "raterkind", "annotatorkind", "labelertype", "evaluatortype", *NAMES["rater_kind"],
                 "art", "typ", "quelle", "类型", "来源", "tipo", "fuente")  # fmt: skip
-MANY, LONG = 30, 40  # distinct answers, and characters of one: beyond these a column holds no answers
-WHOLE = {str(number) for number in range(11)}  # scores, and hardly prices
 NOBODY_SAYS = "no column says who answered: --map rater_id=COLUMN, or --map rater_id==NAME for one rater of all"
-PLACE = "place"  # of an answer in its list of nested records
 
 
 def propose(frame: pd.DataFrame, asked: mapping.Asked = NOTHING) -> mapping.Proposal:
@@ -53,7 +41,7 @@ def propose(frame: pd.DataFrame, asked: mapping.Asked = NOTHING) -> mapping.Prop
         return mapping.Proposal(found.mapping, (), tuple(found.problems))
     _find_columns(found)
     readings.find_order(found)
-    find_shape(found)
+    shape.find_shape(found)
     _find_raters(found)
     measures.give_measures(found)
     if "label" in found.columns or found.spread:
@@ -152,24 +140,24 @@ def _find_raters(found: Found) -> None:
     if any(one.rater_id for one in found.spread):
         names = list(dict.fromkeys(one.rater_id for one in found.spread))
     elif "rater_id" in found.columns:
-        names = _words(found.table[found.columns["rater_id"][0]])
+        names = words_of(found.table[found.columns["rater_id"][0]])
     elif "rater_id" in found.constants:
         names = [found.constants["rater_id"]]
     else:
         source = next((name for name in FROM if name in found.free()), "")
         if not source:
             if "label" in found.columns or found.spread:
-                places = [name for name in found.free() if name.endswith(f".{PLACE}")]
+                places = [name for name in found.free() if name.endswith(f".{shape.PLACE}")]
                 listed = [
                     f"where the n-th of each list is one rater's, --map rater_id={name} --people "
-                    f"{','.join(_words(found.table[name]))} (or none)"
+                    f"{','.join(words_of(found.table[name]))} (or none)"
                     for name in places
                 ]
                 found.problems.append("; ".join([NOBODY_SAYS, *listed]))
             return
         found.columns["rater_id"] = (source,)
         found.told.append(f"who answered is the {source}")
-        names = _words(found.table[source])
+        names = words_of(found.table[source])
     found.asked = replace(found.asked, people=tuple(called(person, names) or person for person in found.asked.people))
     if "rater_kind" in found.columns:
         _read_kinds(found)
@@ -182,7 +170,7 @@ def _read_kinds(found: Found) -> None:
     (column, *more) = found.columns["rater_kind"]
     if more or column == "rater_kind":  # our own name: its words are checked as labels are
         return
-    words = {word: kind_of_word(word) for word in _words(found.table[column])}
+    words = {word: kind_of_word(word) for word in words_of(found.table[column])}
     unknown = [word for word, kind in words.items() if not kind]
     if unknown:
         found.problems.append(
@@ -197,7 +185,7 @@ def _find_kinds(found: Found, raters: Sequence[str]) -> None:
     column = next((name for name in found.free() if _tells_kinds(name, found.table[name])), "")
     if column and not found.asked.people:
         found.columns["rater_kind"] = (column,)
-        found.kind_words = {word: kind_of_word(word) for word in _words(found.table[column])}
+        found.kind_words = {word: kind_of_word(word) for word in words_of(found.table[column])}
         found.told.append(f"{column!r} says who is a person and who a judge")
         return
     found.kinds = {name: kind_of(name, found.asked) for name in raters}
@@ -207,27 +195,17 @@ def _find_kinds(found: Found, raters: Sequence[str]) -> None:
         found.told.append(f"who stands in {found.columns['rater_id'][0]!r} is a person")
     unknown = [name for name, kind in found.kinds.items() if kind != "judge"]  # whoever is not named will be a judge
     if not all(found.kinds.values()):
-        shown = ", ".join(unknown[:8]) + (f" and {len(unknown) - 8} more" if len(unknown) > 8 else "")
-        found.problems.append(
-            f"nothing says whether these raters are people or judges: {shown}; name the people, and the others are "
-            "judges: --people NAME,NAME (or all, or none)"
-        )
+        found.problems.append(ask_who_is_who(unknown))
         return
     for kind, what in (("human", "people"), ("judge", "judges")):
         names = [name for name in raters if found.kinds[name] == kind]
         if names:
-            shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-            found.told.append(f"{what}: {shown}")
+            found.told.append(f"{what}: {some_of(names, 5)}")
 
 
 def _tells_kinds(name: str, cells: pd.Series[str]) -> bool:
-    words = _words(cells) if plain_head(name.rpartition(".")[2]) in KIND_COLUMNS else []
+    words = words_of(cells) if plain_head(name.rpartition(".")[2]) in KIND_COLUMNS else []
     return bool(words) and all(map(kind_of_word, words))
-
-
-def _words(cells: pd.Series[str]) -> list[str]:
-    """Each word of a column once, as they come; a blank cell says nothing."""
-    return [word for word in map(str, cells.unique()) if word.strip()]
 
 
 def _find_criterion(found: Found) -> None:
@@ -237,153 +215,3 @@ def _find_criterion(found: Found) -> None:
     if close:
         found.problems.append(f"is {close[0]!r} the criterion? --map criterion={close[0]}, or --map criterion==overall")
     found.constants["criterion"] = OVERALL
-
-
-def find_shape(found: Found) -> None:
-    """Whether answers are in one column, or in one for each rater, criterion or both."""
-    wide = {part: found.asked.columns.get(part, ()) for part in ("rater_id", "criterion")}
-    for part, columns in wide.items():
-        if len(columns) > 1 and all(name in found.table for name in columns):
-            names = [(bare_name(name), "") if part == "rater_id" else ("", bare_name(name)) for name in columns]
-            found.spread = tuple(mapping.Spread(name, *one) for name, one in zip(columns, names, strict=True))
-            found.columns.pop("label", None)
-            found.columns.pop(part, None)
-            return
-    holding = [name for name in found.free() if _holds_answers(name, found.table[name])]
-    answers = [*holding, *found.columns.get("label", ())]
-    measured = measures.measured(holding, answers)
-    left = [name for name in holding if beside.was_not_chosen(found.table, name, answers)]
-    found.told += [f"what was not chosen is no answer of its own: {', '.join(left)}"] if left else []
-    candidates = [name for name in holding if name not in {*measured, *left}]
-    if "label" in found.columns:
-        _spread_beside_label(found, candidates)
-    elif not candidates:
-        found.problems.append(
-            f"no column holds the answers (there are: {', '.join(found.names[:20])}); say which: --map label=COLUMN, "
-            "or --map rater_id=ONE+OTHER where each rater has a column"
-        )
-    elif "rater_id" in found.columns:
-        _spread_criteria(found, beside.of_the_raters(found, candidates))
-    else:
-        _spread_raters(found, candidates)
-
-
-def _spread_beside_label(found: Found, candidates: Sequence[str]) -> None:
-    """Where nobody says who gave the answers, and columns called as raters are answer alike, they are a rater's too."""
-    label = found.columns["label"][0]
-    is_said = "label" in found.asked.columns or "rater_id" in {*found.columns, *found.constants}
-    is_said |= any(name.endswith(f".{PLACE}") for name in found.names)  # then a list holds one rater's each
-    alike = [name for name in candidates if not is_said and _alike(found.table, name, [label])]
-    if any(kind_of(bare_name(name), found.asked) for name in alike):
-        del found.columns["label"]
-        _spread_raters(found, [label, *alike])
-
-
-def _spread_criteria(found: Found, named: Sequence[str]) -> None:
-    """One column, or one for each criterion; beside numbers and verdicts, columns of other words are none."""
-    candidates = [name for name in named if _is_sure(found.table[name])] or list(named)
-    if left := [name for name in named if name not in candidates]:
-        found.told.append(f"not read as answers: {', '.join(left)} (say so if they are: --map criterion=ONE+OTHER)")
-    if len(candidates) == 1:
-        found.columns["label"] = (candidates[0],)
-        found.told.append(f"the answers stand in {candidates[0]!r}")
-    else:
-        found.spread = tuple(mapping.Spread(name, criterion=bare_name(name)) for name in candidates)
-        found.told.append(f"a column for each criterion: {', '.join(candidates)}")
-
-
-def _spread_raters(found: Found, answering: list[str]) -> None:
-    made = [] if crossed(answering, found.asked.people) else made_of_several(answering, found.asked)
-    candidates = [name for name in answering if name not in made]
-    if made:
-        found.told.append(f"made of several answers, so no rater's own: {', '.join(made)} (--people names who is one)")
-    sure = [name for name in candidates if _is_sure(found.table[name])]
-    if grid := crossed(candidates, found.asked.people) or crossed(sure, found.asked.people):
-        found.spread = grid
-        who, what = (dict.fromkeys(getattr(one, name) for one in grid) for name in ("rater_id", "criterion"))
-        found.told.append(f"a column for each rater ({', '.join(who)}) and criterion ({', '.join(what)})")
-        return
-    people = found.asked.people
-    known = [name for name in candidates if kind_of(bare_name(name), found.asked)]
-    named = [
-        name
-        for name in known
-        if kind_of_name(bare_name(name)) or {bare_name(name), name.rpartition(".")[2]} & {*people}
-    ]  # --people makes a judge of whoever answers alike, and not of every column with few words
-    core = (named or known) if people else named
-    alike = [
-        name for name in candidates if name in named or _alike(found.table, name, core or candidates, bool(people))
-    ]
-    raters = core if not people and len({kind_of_name(bare_name(name)) for name in core}) == 2 else alike or candidates
-    if not core and (len(candidates) > 1 or not any(name in found.table for name in FROM)):
-        found.problems.append(
-            f"{', '.join(map(repr, candidates))} may hold answers, and no column is known to say who gave them: where "
-            "a row is one answer, --map item_id=COLUMN --map rater_id=COLUMN --map label=COLUMN; where each of them is "
-            f"a rater, --map rater_id={'+'.join(candidates)}; where each is a criterion, --map "
-            f"criterion={'+'.join(candidates)},rater_id=COLUMN"
-        )
-        return
-    judges = [
-        one for one in found.free() if kind_of_name(bare_name(one)) == "judge" and not measures.measure_of(one)[1]
-    ]
-    words = {name: _words(found.table[name]) for name in judges}
-    has_judge = any(kind_of_name(bare_name(name)) == "judge" for name in raters)
-    fine = [name for name in judges if len(words[name]) > MANY and (not has_judge or all(map(is_number, words[name])))]
-    if fine:
-        found.told.append(
-            f"not read, having more than {MANY} different answers: {', '.join(fine)} (say so if they are answers: "
-            f"--map rater_id={'+'.join([*raters, *fine])})"
-        )
-    if len(raters) == 1:
-        found.columns["label"] = (raters[0],)
-        return
-    found.spread = tuple(mapping.Spread(name, rater_id=bare_name(name)) for name in raters)
-    found.told.append(f"a column for each rater: {', '.join(raters)}")
-    left = [name for name in (candidates if people else alike) if name not in raters]
-    likely = [name for name in left if _share_most(found.table, name, raters)]
-    likely = [name for name in likely if not people or len(_words(found.table[name])) > 1]
-    if likely and people:
-        found.problems.append(
-            f"{', '.join(likely)}: scores like the raters' and others: --map rater_id={'+'.join([*raters, *likely])} "
-            f"where a judge gave them, --map rater_id={'+'.join(raters)} where none did"
-        )
-    elif likely:
-        found.problems.append(are_asked_about(likely, raters))
-    elif left:
-        said = "--map rater_id=ONE+OTHER names all raters" if people else f"--people {people_of([*raters, *left])}"
-        found.told.append(f"not read as answers: {', '.join(left)} (say so if they are: {said})")
-
-
-def _holds_answers(name: str, cells: pd.Series[str]) -> bool:
-    words = {word.strip() for word in cells.unique()} - {""}
-    if not words or len(words) > MANY or max(map(len, words)) > LONG or plain(name).endswith((" id", "index", "hash")):
-        return False
-    if measures.MONEY.search(name) and (kind_of_name(bare_name(name)) or not words <= WHOLE):
-        return False
-    return bare_name(name).casefold() not in {*FROM, "id", "key", PLACE} and (len(words) <= 8 or _is_sure(cells))
-
-
-def _is_sure(cells: pd.Series[str]) -> bool:
-    words = {word.strip() for word in cells.unique()} - {""}
-    return recognise(words, "", False).answers.read_as in ("verdicts", "sides", "scores")
-
-
-def _alike(table: pd.DataFrame, name: str, others: Sequence[str], however_spelt: bool = False) -> bool:
-    """Whether a column's answers are of the same set as those of the others, or verdicts as they are."""
-    own = {*table[name].str.strip()} - {""}
-    words = {word for one in others if one != name for word in table[one].str.strip()} - {""}
-    numbers = all(map(is_number, own)) and bool(words) and all(map(is_number, words))
-    if numbers and however_spelt:  # a count or a year is no judge's score
-        given = sorted(map(float, words))
-        return len(own) > 1 and all(given[0] <= one <= given[-1] for one in map(float, own))
-    verdicts = however_spelt and all(
-        recognise(one, "", True).answers.read_as in ("verdicts", "sides") for one in (own, words)
-    )
-    return numbers or bool(own & words) or verdicts
-
-
-def _share_most(table: pd.DataFrame, name: str, others: Sequence[str]) -> bool:
-    """Whether at least half of a column's different answers are given in the others as well."""
-    own = {*table[name].str.strip()} - {""}
-    words = {word for one in others for word in table[one].str.strip()}
-    return 2 * len(own & words) >= len(own)

@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Collection, Sequence
 from itertools import product
 
+from calibration.table.other_languages import MADE_OF_OTHERS
 from calibration.table.roles import NAMES, in_english
 from calibration.tidying.mapping import Spread
 
@@ -40,11 +41,10 @@ ANSWER_WORDS = frozenset(
 )  # fmt: skip
 TOGETHER = re.compile(r"(?:human|people|expert|annotator|rater|reviewer|assessor|coder|labell?er|participant|worker)s?")
 ALONE = re.compile(r"[^\W\d_]+[ _.:#-]*(?:[a-z]|\d*)")  # a word for a person, and which of them
-OF_ALL = frozenset(
-    ("count", "n", "number", "agreement", "mean", "average", "avg", "median", "majority", "consensus", "std",
-     "sd", "kappa", "min", "max", "sum", "final", "平均", "平均分", "均分", "均值", "总分", "中位数", "众数", "一致率",
-     "mittelwert", "durchschnitt", "summe", "promedio", "media", "moyenne", "total")
-)  # fmt: skip
+OF_ALL = MADE_OF_OTHERS | {
+    "count", "n", "number", "agreement", "majority", "consensus", "kappa", "min", "max", "final", "均分", "中位数",
+    "众数", "一致率",
+}  # fmt: skip
 UNSPACED = tuple(word for word in OF_ALL if not word.isascii())  # written without a mark: 标注员平均分
 MARKS = (".", "__", "/", ":", "_", "-", " ")
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from calibration.table import roles, typed_cells
 from calibration.tidying import applying, mapping
-from calibration.tidying.found import Found
+from calibration.tidying.found import Found, some_of
 from calibration.tidying.measures import BETWEEN
 from calibration.tidying.raters import bare_name
 from calibration.tidying.value_sets import STATUS as STATUS_WORDS
@@ -116,8 +116,7 @@ def find_answers(found: Found) -> None:
 
 
 def _of(criteria: Sequence[str], several: bool) -> str:
-    shown = ", ".join(criteria[:4]) + (f" and {len(criteria) - 4} more" if len(criteria) > 4 else "")
-    return f" to {shown}" if several else ""
+    return f" to {some_of(criteria, 4)}" if several else ""
 
 
 def _read(found: Found, rows: pd.DataFrame, named: str) -> tuple[mapping.Answers, str, str]:

@@ -1,0 +1,218 @@
+"""Whether answers stand in one column, or in one for each rater, criterion or both; and which columns hold answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from calibration.table.typed_cells import is_number
+from calibration.tidying import beside, keys, mapping, measures
+from calibration.tidying.found import FROM, Found, kind_of, made_of_several, words_of
+from calibration.tidying.raters import are_asked_about, bare_name, crossed, kind_of_name, people_of, person_of
+from calibration.tidying.value_sets import plain, recognise
+
+MANY, LONG = 30, 40  # distinct answers, and characters of one: beyond these a column holds no answers
+WHOLE = {str(number) for number in range(11)}  # scores, and hardly prices
+PLACE = "place"  # of an answer in its list of nested records
+ENOUGH = 10  # items of several raters: on fewer they may well agree
+
+
+def find_shape(found: Found) -> None:
+    """Whether answers are in one column, or in one for each rater, criterion or both."""
+    wide = {part: found.asked.columns.get(part, ()) for part in ("rater_id", "criterion")}
+    for part, columns in wide.items():
+        if len(columns) > 1 and all(name in found.table for name in columns):
+            names = [(bare_name(name), "") if part == "rater_id" else ("", bare_name(name)) for name in columns]
+            found.spread = tuple(mapping.Spread(name, *one) for name, one in zip(columns, names, strict=True))
+            found.columns.pop("label", None)
+            found.columns.pop(part, None)
+            return
+    holding = [name for name in found.free() if _holds_answers(name, found.table[name])]
+    answers = [*holding, *found.columns.get("label", ())]
+    measured = measures.measured(holding, answers)
+    left = [name for name in holding if beside.was_not_chosen(found.table, name, answers)]
+    found.told += [f"what was not chosen is no answer of its own: {', '.join(left)}"] if left else []
+    candidates = [name for name in holding if name not in {*measured, *left}]
+    if "label" in found.columns:
+        _spread_beside_label(found, candidates)
+    elif not candidates:
+        found.problems.append(
+            f"no column holds the answers (there are: {', '.join(found.names[:20])}); say which: --map label=COLUMN, "
+            "or --map rater_id=ONE+OTHER where each rater has a column"
+        )
+    elif "rater_id" in found.columns:
+        _spread_criteria(found, _of_the_raters(found, candidates))
+    else:
+        _spread_raters(found, candidates)
+
+
+def _spread_beside_label(found: Found, candidates: Sequence[str]) -> None:
+    """Where nobody says who gave the answers, and columns called as raters are answer alike, they are a rater's too."""
+    label = found.columns["label"][0]
+    is_said = "label" in found.asked.columns or "rater_id" in {*found.columns, *found.constants}
+    is_said |= any(name.endswith(f".{PLACE}") for name in found.names)  # then a list holds one rater's each
+    alike = [name for name in candidates if not is_said and _alike(found.table, name, [label])]
+    if any(kind_of(bare_name(name), found.asked) for name in alike):
+        del found.columns["label"]
+        _spread_raters(found, [label, *alike])
+
+
+def _spread_criteria(found: Found, named: Sequence[str]) -> None:
+    """One column, or one for each criterion; beside numbers and verdicts, columns of other words are none."""
+    candidates = [name for name in named if _is_sure(found.table[name])] or list(named)
+    if left := [name for name in named if name not in candidates]:
+        found.told.append(f"not read as answers: {', '.join(left)} (say so if they are: --map criterion=ONE+OTHER)")
+    if len(candidates) == 1:
+        found.columns["label"] = (candidates[0],)
+        found.told.append(f"the answers stand in {candidates[0]!r}")
+    else:
+        found.spread = tuple(mapping.Spread(name, criterion=bare_name(name)) for name in candidates)
+        found.told.append(f"a column for each criterion: {', '.join(candidates)}")
+
+
+def _of_the_raters(found: Found, candidates: list[str]) -> list[str]:
+    """The columns that the raters of the rows may have answered in: none of people where all raters are judges, and
+    none of a judge by its head beside columns of no judge.
+    """
+    (who,) = found.columns["rater_id"][:1]
+    of_judges = all(kind_of(rater, found.asked) == "judge" for rater in found.table[who].unique() if rater.strip())
+    people = [name for name in candidates if of_judges and person_of(name, found.asked.people)]
+    if people and len(people) == len(candidates):
+        found.problems.append(
+            f"no column holds the answers of those in {who!r}: {', '.join(people)} are people's by their heads. "
+            f"--map label=COLUMN says where the judges' answers are, --map ignore={people[0]} that it is nobody's"
+        )
+    judges = [name for name in candidates if "." in name and kind_of_name(name.partition(".")[2]) == "judge"]
+    judges = judges if len(judges) < len(candidates) else []
+    if judges:
+        found.told.append(f"not read, being judges' by their heads and not of those in {who!r}: {', '.join(judges)}")
+    rest = [name for name in candidates if name not in {*people, *judges}] or candidates
+    sure = [one for one in rest if recognise(found.table[one].unique(), "", False).answers.read_as != "words"] or rest
+    agreed = _agreed(found, sure)
+    others = [name for name in sure if name in agreed or kind_of_name(bare_name(name))]
+    if others and len(rest) > 1:  # said once of an item, repeated in each row: as a criterion all would agree on it
+        own = [name for name in rest if name not in others] or rest[:1]
+        same = f" (no two raters of an item differ in {', '.join(agreed)})" if agreed else ""
+        found.problems.append(
+            f"{', '.join(others)} beside {who!r}, which says who answered, may be others' answers{same}: --map "
+            f"{'criterion' if own[1:] else 'label'}={'+'.join(own)} where {' and '.join(map(repr, own))} "
+            f"hold{'s' * (not own[1:])} those of {who!r}; --map criterion={'+'.join(rest)} where each is a question to "
+            "them"
+        )
+    return rest
+
+
+def _agreed(found: Found, candidates: list[str]) -> list[str]:
+    """The columns with several answers in which no two raters of an item differ, where in another some do."""
+    table, (who,) = found.table, found.columns["rater_id"][:1]
+    items = [*found.columns.get("item_id", ())]
+    if not items or not table.duplicated(items).any():
+        known = [found.columns[part][0] for part in ("cluster_id", "system_a", "system_b") if part in found.columns]
+        more = keys.smallest_key(table, known, [who], [name for name in found.free() if name not in candidates])
+        items = [*known, *(more or ())]
+    if not items:
+        return []
+    items += found.columns.get("criterion", ())
+    given = table[candidates].apply(lambda cells: cells.str.strip()).replace("", None)
+    groups = given[~table.duplicated([*items, who])].groupby([table[name] for name in items])
+    several, differ = groups.count().ge(2).sum(), groups.nunique().gt(1).any()
+    agreed = [name for name in candidates if not differ[name] and several[name] >= ENOUGH and given[name].nunique() > 1]
+    return agreed if differ.any() else []
+
+
+def _spread_raters(found: Found, answering: list[str]) -> None:
+    made = [] if crossed(answering, found.asked.people) else made_of_several(answering, found.asked)
+    candidates = [name for name in answering if name not in made]
+    if made:
+        found.told.append(f"made of several answers, so no rater's own: {', '.join(made)} (--people names who is one)")
+    sure = [name for name in candidates if _is_sure(found.table[name])]
+    if grid := crossed(candidates, found.asked.people) or crossed(sure, found.asked.people):
+        found.spread = grid
+        who, what = (dict.fromkeys(getattr(one, name) for one in grid) for name in ("rater_id", "criterion"))
+        found.told.append(f"a column for each rater ({', '.join(who)}) and criterion ({', '.join(what)})")
+        return
+    people = found.asked.people
+    known = [name for name in candidates if kind_of(bare_name(name), found.asked)]
+    named = [
+        name
+        for name in known
+        if kind_of_name(bare_name(name)) or {bare_name(name), name.rpartition(".")[2]} & {*people}
+    ]  # --people makes a judge of whoever answers alike, and not of every column with few words
+    core = (named or known) if people else named
+    alike = [
+        name for name in candidates if name in named or _alike(found.table, name, core or candidates, bool(people))
+    ]
+    raters = core if not people and len({kind_of_name(bare_name(name)) for name in core}) == 2 else alike or candidates
+    if not core and (len(candidates) > 1 or not any(name in found.table for name in FROM)):
+        found.problems.append(
+            f"{', '.join(map(repr, candidates))} may hold answers, and no column is known to say who gave them: where "
+            "a row is one answer, --map item_id=COLUMN --map rater_id=COLUMN --map label=COLUMN; where each of them is "
+            f"a rater, --map rater_id={'+'.join(candidates)}; where each is a criterion, --map "
+            f"criterion={'+'.join(candidates)},rater_id=COLUMN"
+        )
+        return
+    judges = [
+        one for one in found.free() if kind_of_name(bare_name(one)) == "judge" and not measures.measure_of(one)[1]
+    ]
+    words = {name: words_of(found.table[name]) for name in judges}
+    has_judge = any(kind_of_name(bare_name(name)) == "judge" for name in raters)
+    fine = [name for name in judges if len(words[name]) > MANY and (not has_judge or all(map(is_number, words[name])))]
+    if fine:
+        found.told.append(
+            f"not read, having more than {MANY} different answers: {', '.join(fine)} (say so if they are answers: "
+            f"--map rater_id={'+'.join([*raters, *fine])})"
+        )
+    if len(raters) == 1:
+        found.columns["label"] = (raters[0],)
+        return
+    found.spread = tuple(mapping.Spread(name, rater_id=bare_name(name)) for name in raters)
+    found.told.append(f"a column for each rater: {', '.join(raters)}")
+    left = [name for name in (candidates if people else alike) if name not in raters]
+    likely = [name for name in left if _share_most(found.table, name, raters)]
+    likely = [name for name in likely if not people or len(words_of(found.table[name])) > 1]
+    if likely and people:
+        found.problems.append(
+            f"{', '.join(likely)}: scores like the raters' and others: --map rater_id={'+'.join([*raters, *likely])} "
+            f"where a judge gave them, --map rater_id={'+'.join(raters)} where none did"
+        )
+    elif likely:
+        found.problems.append(are_asked_about(likely, raters))
+    elif left:
+        said = "--map rater_id=ONE+OTHER names all raters" if people else f"--people {people_of([*raters, *left])}"
+        found.told.append(f"not read as answers: {', '.join(left)} (say so if they are: {said})")
+
+
+def _holds_answers(name: str, cells: pd.Series[str]) -> bool:
+    words = {word.strip() for word in cells.unique()} - {""}
+    if not words or len(words) > MANY or max(map(len, words)) > LONG or plain(name).endswith((" id", "index", "hash")):
+        return False
+    if measures.MONEY.search(name) and (kind_of_name(bare_name(name)) or not words <= WHOLE):
+        return False
+    return bare_name(name).casefold() not in {*FROM, "id", "key", PLACE} and (len(words) <= 8 or _is_sure(cells))
+
+
+def _is_sure(cells: pd.Series[str]) -> bool:
+    words = {word.strip() for word in cells.unique()} - {""}
+    return recognise(words, "", False).answers.read_as in ("verdicts", "sides", "scores")
+
+
+def _alike(table: pd.DataFrame, name: str, others: Sequence[str], however_spelt: bool = False) -> bool:
+    """Whether a column's answers are of the same set as those of the others, or verdicts as they are."""
+    own = {*table[name].str.strip()} - {""}
+    words = {word for one in others if one != name for word in table[one].str.strip()} - {""}
+    numbers = all(map(is_number, own)) and bool(words) and all(map(is_number, words))
+    if numbers and however_spelt:  # a count or a year is no judge's score
+        given = sorted(map(float, words))
+        return len(own) > 1 and all(given[0] <= one <= given[-1] for one in map(float, own))
+    verdicts = however_spelt and all(
+        recognise(one, "", True).answers.read_as in ("verdicts", "sides") for one in (own, words)
+    )
+    return numbers or bool(own & words) or verdicts
+
+
+def _share_most(table: pd.DataFrame, name: str, others: Sequence[str]) -> bool:
+    """Whether at least half of a column's different answers are given in the others as well."""
+    own = {*table[name].str.strip()} - {""}
+    words = {word for one in others for word in table[one].str.strip()}
+    return 2 * len(own & words) >= len(own)

@@ -5,17 +5,18 @@ from functools import wraps
 from typing import Any, TypeVar
 from unicodedata import category
 
-from sqlalchemy import bindparam, func, orm, select
+from sqlalchemy import ColumnElement, String, bindparam, case, cast, exists, func, orm, select
 
 from annotation.canonical.form import Layout
 from annotation.errors import AnnotationError
 from annotation.protocol import Protocol, Reports, parse_protocol, protocol_sha256
 from db.people_tables import Enrollment, Rater
-from db.tables import CLUSTER, HANDED_IN, Assignment, Criterion, Event, Label, Report, Study, Topic
+from db.tables import HANDED_IN, Assignment, Criterion, Event, Label, Report, Study, Topic
 from db.types import now
 from plain.hashes import text_sha256
 from plain.wording import worded, worded_of
 
+DRAW = "draw"  # in the audit trail: a batch of topics was drawn for people
 NAME_MAX = 60  # characters
 LABEL_FILES = (".csv", ".json", ".jsonl", ".ndjson", ".parquet")
 LABELS_ONLY = "This study has labels only."  # says a text that stands where a report would
@@ -184,9 +185,18 @@ def codes_by_topic(session: orm.Session, study: Study, topics: Iterable[int]) ->
     return {topic: [row.code for row in rows if row.topic_id in (None, topic)] for topic in topics}
 
 
+def cluster_of(study: Study) -> ColumnElement[str]:
+    """What a topic is resampled with: the `cluster_id` it came with, which it shares in another language, or its key;
+    its key where topics were drawn one by one, each with its own probability.
+    """
+    drawn = exists().where(Event.study_id == study.id, Event.kind == "audit", Event.what == DRAW)
+    came_with = func.nullif(cast(Topic.features["cluster_id"].as_string(), String), "")
+    return case((drawn, Topic.key), else_=func.coalesce(came_with, Topic.key))
+
+
 def clusters_of(session: orm.Session, study: Study) -> dict[str, str]:
     """Key of each topic -> the cluster that it is resampled with, one for a topic in several languages."""
-    return dict(session.execute(select(Topic.key, CLUSTER).where(Topic.study_id == study.id)).tuples().all())
+    return dict(session.execute(select(Topic.key, cluster_of(study)).where(Topic.study_id == study.id)).tuples().all())
 
 
 def audit(session: orm.Session, study_id: int | None, rater_id: int | None, what: str, **data: Any) -> None:

@@ -14,11 +14,7 @@ from sqlalchemy import (
     ForeignKey,
     ForeignKeyConstraint,
     Index,
-    String,
     UniqueConstraint,
-    case,
-    cast,
-    exists,
     func,
     select,
 )
@@ -369,11 +365,3 @@ class Export(Record):
 
 REPORT_A, REPORT_B, REFERENCE = aliased(Report), aliased(Report), aliased(Report)
 SYSTEM_A, SYSTEM_B = aliased(System), aliased(System)
-DRAWN = aliased(Event, name="events_drawn")
-# what a topic is resampled with: the `cluster_id` it came with, which the same topic in another language shares, or it;
-# it where topics were drawn one by one, each with its own probability
-CLUSTER = case(
-    (exists().where(DRAWN.study_id == Topic.study_id, sql("events_drawn.kind = 'audit' AND events_drawn.what = 'draw'"))
-     .correlate(Topic), Topic.key),
-    else_=func.coalesce(func.nullif(cast(Topic.features["cluster_id"].as_string(), String), ""), Topic.key),
-)  # fmt: skip

@@ -20,7 +20,7 @@ from annotation.labels.current_labels import all_labels, is_newest
 from annotation.leaks.redaction import redactor_of
 from annotation.people.principals import Principal, study_for
 from db.people_tables import Enrollment
-from db.tables import CLUSTER, Assignment, Criterion, Item, Label, Report, Study, System, Topic
+from db.tables import Assignment, Criterion, Item, Label, Report, Study, System, Topic
 from plain.spreadsheets import guarded
 
 COLUMNS = (
@@ -99,8 +99,8 @@ def settled(session: orm.Session, study: Study) -> list[Settled]:
     labels = _labels(session, study)
     enrolled = select(Enrollment.rater_id, Enrollment.pseudonym).where(Enrollment.study_id == study.id)
     people = {rater: pseudonym for rater, pseudonym in session.execute(enrolled)}
-    clusters = select(Item.id, CLUSTER).join(Topic, Topic.id == Item.topic_id).where(Item.study_id == study.id)
-    cluster = {item: key for item, key in session.execute(clusters)}
+    clusters = select(Item.id, studies.cluster_of(study)).join(Topic, Topic.id == Item.topic_id)
+    cluster = {item: key for item, key in session.execute(clusters.where(Item.study_id == study.id))}
     by_item = studies.protocol_of(study).calibration.get("cluster") == "item"
     redact = redactor_of(session, study)
     found = []

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, RowMapping, Select, and_, column, func, literal, orm, select, table
 
 from annotation.items.shown import UNPROVED
-from annotation.studies import protocol_of
+from annotation.studies import cluster_of, protocol_of
 from db import judge_tables, tables
 from db.people_tables import Enrollment, Rater
 
@@ -108,7 +108,7 @@ def shown_by_item(session: orm.Session, study: tables.Study, item_id: int | None
     rows = (
         select(
             tables.Item.id, tables.Item.kind, tables.Item.probe, tables.Item.tag, tables.Item.excluded_at,
-            tables.Topic.key.label("topic"), tables.CLUSTER.label("cluster"), tables.Topic.category,
+            tables.Topic.key.label("topic"), cluster_of(study).label("cluster"), tables.Topic.category,
             system_a.key.label("system_a"), system_b.key.label("system_b"), a.shown_sha256.label("sha256_a"),
             b.shown_sha256.label("sha256_b"), reference.shown_sha256.label("sha256_reference"),
             func.length(a.shown_text).label("len_a"), func.length(b.shown_text).label("len_b"),

@@ -8,13 +8,11 @@ from sqlalchemy import func, orm, select
 
 from annotation.errors import AnnotationError
 from annotation.files.decoding import some_of
-from annotation.studies import audit, protocol_of
-from db.tables import CLUSTER, HANDED_IN, LIVE, Assignment, Event, Item, Study, Topic
+from annotation.studies import DRAW, audit, cluster_of, protocol_of
+from db.tables import HANDED_IN, LIVE, Assignment, Event, Item, Study, Topic
 from plain import draws
 from plain.counting import counted
 from plain.wording import several, worded
-
-DRAW = "draw"
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,8 @@ def refuse_other_slots(session: orm.Session, study: Study, drawn: Collection[str
         raise AnnotationError(
             "bad_design", "whole topics are drawn, and this protocol's cluster is the item; set cluster = 'topic'"
         )
-    own = select(CLUSTER).where(Topic.study_id == study.id).group_by(CLUSTER).having(func.count() > 1).limit(1)
+    cluster = cluster_of(study)
+    own = select(cluster).where(Topic.study_id == study.id).group_by(cluster).having(func.count() > 1).limit(1)
     if (shared := session.scalar(own)) is not None:
         raise AnnotationError(
             "bad_design", "topics are drawn one by one, and several have the cluster_id {shared!r}; use another design",

@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy import case, func, or_, orm, select
 
 from annotation.planning.draws import kept_draws
-from annotation.studies import audit, hold_study, protocol_of
-from db.tables import CLUSTER, HANDED_IN, LIVE, Assignment, Event, Item, Study, Topic
+from annotation.studies import audit, cluster_of, hold_study, protocol_of
+from db.tables import HANDED_IN, LIVE, Assignment, Event, Item, Study, Topic
 
 LOOK = "look"
 DONE = Assignment.status.in_(HANDED_IN)
@@ -32,7 +32,7 @@ def topics_labelled(session: orm.Session, study: Study, planned: int | None = No
 
     Labels of judges, training, attention and retest count nowhere; an item left out counts as far as it was labelled.
     """
-    whole = Item.id if protocol_of(study).calibration.get("cluster") == "item" else CLUSTER
+    whole = Item.id if protocol_of(study).calibration.get("cluster") == "item" else cluster_of(study)
     rows = (
         select(func.count(), func.sum(case((DONE, 1), else_=0)))
         .select_from(Assignment)

@@ -18,7 +18,7 @@ from annotation.errors import AnnotationError
 from annotation.files.folders import as_file_name, match
 from annotation.leaks.reference_leakage import earliest_date, is_page, quoted_share
 from annotation.source_lists import cited_works as works
-from annotation.studies import find_study
+from annotation.studies import cluster_of, find_study
 from app.results.reporting import Calibrated
 from app.settings import database
 from calibration.calibrate import calibrate
@@ -28,7 +28,7 @@ from calibration.systems.claim_scores import has_claims, scores_from_claims
 from calibration.systems.topic_scores import measures_of, topic_scores
 from calibration.totals.system_differences import system_differences
 from db.connect import reading
-from db.tables import CLUSTER, Report, Study, System, Topic
+from db.tables import Report, Study, System, Topic
 from exports.sheets.leakage import LISTED, ReportLeak, SourceAge, later_sources_table, leaked_topics
 from exports.sheets.references import CitedReferences, references_table
 from exports.sheets.system_pairs import differences_table
@@ -82,8 +82,9 @@ def without_leaks(made: Calibrated, leaks: Sequence[ReportLeak], most: float) ->
     Raises AnnotationError where no topic is left.
     """
     with reading(database()) as session:
-        own = Topic.study_id == find_study(session, made.study).id, Topic.key.in_(leaked_topics(leaks, most))
-        leaked = session.scalars(select(CLUSTER).where(*own)).all()
+        study = find_study(session, made.study)
+        own = Topic.study_id == study.id, Topic.key.in_(leaked_topics(leaks, most))
+        leaked = session.scalars(select(cluster_of(study)).where(*own)).all()
     kept = made.verdicts[~made.verdicts["cluster_id"].isin(leaked)]
     if kept.empty:
         raise AnnotationError("no_topics", f"every topic has a report that quotes more than {most:g}; raise --leakage")

@@ -132,7 +132,7 @@ def what_came_in(
 
 
 def _clusters(topics: Sequence[TopicRecord]) -> tuple[Sentence, ...]:
-    """A note on the clusters of several topics, as `CLUSTER` has them."""
+    """A note on the clusters of several topics, as `cluster_of` a study has them."""
     counts = Counter(str(topic.features.get("cluster_id") or topic.key) for topic in topics)
     shared = [name for name, count in counts.items() if count > 1]
     told = Sentence(

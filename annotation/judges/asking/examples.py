@@ -24,10 +24,10 @@ from annotation.judges.replies.reply import ANSWER_FIELD
 from annotation.labels.current_labels import counted_labels
 from annotation.leaks.redaction import redactor_of
 from annotation.protocol import Protocol
-from annotation.studies import audit, clusters_of, protocol_of
+from annotation.studies import audit, cluster_of, clusters_of, protocol_of
 from annotation.texts.figures import MARKS
 from db.judge_tables import Judge, JudgeConfig
-from db.tables import CLUSTER, LIVE, Assignment, Event, Item, Study, Topic
+from db.tables import LIVE, Assignment, Event, Item, Study, Topic
 from plain.hashes import text_sha256
 
 SHOWN = "judge_examples"  # in the audit trail: which topics a judge's prompt shows, by the sha256 of its template
@@ -100,8 +100,9 @@ def topics_shown(session: Session, study: Study, template: str, judge: str = "")
 
 def whole_clusters(session: Session, study: Study, keys: Collection[str]) -> frozenset[int]:
     """These topics and those of one cluster with them: to show one in English is to show it in Chinese."""
-    clusters = select(CLUSTER).where(Topic.study_id == study.id, Topic.key.in_(keys)).correlate(None)
-    return frozenset(session.scalars(select(Topic.id).where(Topic.study_id == study.id, CLUSTER.in_(clusters))))
+    own, cluster = Topic.study_id == study.id, cluster_of(study)
+    clusters = select(cluster).where(own, Topic.key.in_(keys)).correlate(None)
+    return frozenset(session.scalars(select(Topic.id).where(own, cluster.in_(clusters))))
 
 
 def items_shown_to(session: Session, study: Study) -> dict[str, int]:
@@ -141,7 +142,7 @@ def refuse_asked(session: Session, study: Study, definition: JudgeDefinition, to
 def clusters_drawn_before(session: Session, study: Study) -> set[str]:
     """Clusters of the topics that some judge of the study is shown, so that the next draw takes the same."""
     keys = {key for draw in _draws(session, study) for key in draw["topics"]}
-    return set(session.scalars(select(CLUSTER).where(Topic.study_id == study.id, Topic.key.in_(keys))))
+    return set(session.scalars(select(cluster_of(study)).where(Topic.study_id == study.id, Topic.key.in_(keys))))
 
 
 def _draws(session: Session, study: Study) -> list[dict[str, Any]]:

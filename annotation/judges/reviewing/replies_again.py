@@ -15,7 +15,7 @@ from annotation.judges.reviewing.judge_standings import label_counts
 from annotation.labels.answers import Answer, Answered
 from db.connect import reading, transaction
 from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment
-from db.tables import CLUSTER, Assignment, Item, Study, Topic
+from db.tables import Assignment, Item, Study, Topic
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,11 @@ def said(session: orm.Session, study: Study, call_ids: Sequence[int], *, stale: 
     Calls on texts or questions that changed since are left out unless `stale`; `texts` would not be what those read.
     """
     by_item = studies.protocol_of(study).calibration.get("cluster") == "item"
-    texts = material.Texts()
+    texts, cluster = material.Texts(), studies.cluster_of(study)
     for start in range(0, len(call_ids), material.CHUNK):
         ids = call_ids[start:][: material.CHUNK]
         served = (
-            select(JudgeCall.id, Assignment.id, Assignment.left, Assignment.repeat_no, Item.id, CLUSTER)
+            select(JudgeCall.id, Assignment.id, Assignment.left, Assignment.repeat_no, Item.id, cluster)
             .join(JudgeCallAssignment, JudgeCallAssignment.call_id == JudgeCall.id)
             .join(Assignment, Assignment.id == JudgeCallAssignment.assignment_id)
             .join(Item, Item.id == Assignment.item_id)
@@ -65,13 +65,13 @@ def said(session: orm.Session, study: Study, call_ids: Sequence[int], *, stale: 
         for call, rows in material.load_calls(session, study, ids, texts).items():
             asked = {criterion.own_code: criterion for criterion in rows.material.criteria}
             for reply in () if rows.stale and not stale else _replies(rows):
-                left, repeat, item, cluster = places[call, reply.assignment_ids[0]]
+                left, repeat, item, topics = places[call, reply.assignment_ids[0]]
                 page = min(places[call, key][2] for key in rows.assignment_ids)
                 sent = rows.material.texts[:2] if left is not None and not rows.stale else ()
                 for answer in reply.answers:
                     one = asked[answer.criterion]
                     yield Said(
-                        item, item_code(item) if by_item else cluster, left, repeat, answer.criterion, one.row,
+                        item, item_code(item) if by_item else topics, left, repeat, answer.criterion, one.row,
                         verdicts.unblind(answer.choice, left), (one.scale.min, one.scale.max) if one.scale else None,
                         sent[::-1] if left == "B" else sent, page, answer.rationale,
                     )  # fmt: skip

@@ -39,6 +39,7 @@ from calibration.study.left_out import ties_rule
 from calibration.systems import aggregates, category_effects, pass_rates, ranking
 from calibration.table.verdicts import EXTRA, KNOWN_COLUMNS, normalise
 from calibration.warnings.cautions import cautions
+from calibration.warnings.sample_cautions import unread_topics
 
 T = TypeVar("T")
 Advance = Callable[[int, int], None]  # told how many steps of how many are done
@@ -183,6 +184,7 @@ def calibrate(
         (
             *unanswered,
             *drawn_topics.draw_cautions(drawn_topics.drawn_topics(study)),
+            *unread_topics(verdicts, study),
             *cautions(study, settings, estimates, biases, choice, panel, tried),
             *unscored,
         ),

@@ -253,6 +253,10 @@ SENTENCES: Mapping[str, Clause] = {
         "{rater} and {other} share {percent:.1f} % of the labels that either has: only the {shared:,} shared ones "
         "are compared; run both on the same items"
     ),
+    "unread_topics": (
+        "the column topic is not read, as one of its topics lies in several clusters, or one item in several topics; "
+        "a subject matter belongs in the column category"
+    ),
     "words_of_one_kind": (
         "only people answer {people} and only judges {judges} to {criterion}: each counts as a disagreement; where "
         "one stands for no answer, or for the other, say so (--map-label WORD=missing, --map-label ONE=OTHER)",

@@ -18,6 +18,7 @@ from calibration.study import bounding, counted, distance
 from calibration.study.alike_texts import numbered
 from calibration.study.crossing import shared_units
 from calibration.study.joining import FEWEST_SCORES, MANY_LABELS, Mask, Study, scale_of
+from calibration.table.typed_cells import as_text
 from calibration.table.verdicts import BOTH_ORDERS
 
 Marks = npt.NDArray[np.uint64]
@@ -46,6 +47,12 @@ def sample_cautions(study: Study) -> Iterator[ReportWarning]:
         yield ReportWarning("shared_clusters", {"topics": topics, "clusters": len(study.clusters)})
     yield from _repeated(study)
     yield from _copied(study)
+
+
+def unread_topics(verdicts: pd.DataFrame, study: Study) -> Iterator[ReportWarning]:
+    """`unread_topics`: the table has a column `topic` that parts no clusters, so that nothing is reckoned by it."""
+    if "topic" in verdicts and "topic" not in study.frame and as_text(verdicts["topic"]).ne("").any():
+        yield ReportWarning("unread_topics", {})
 
 
 def repeated_topics(study: Study) -> list[list[str]]:

@@ -48,9 +48,11 @@ def test_a_topic_in_two_languages_has_two_reports_of_each_system_and_is_one_clus
     assert [(one.kappa.value, one.kappa.n) for one in found] == [(one.kappa.value, one.kappa.n) for one in plain]
     half = [(one.kappa.clusters, other.kappa.clusters) for one, other in zip(found, plain, strict=True)]
     assert all(own < of <= 2 * own for own, of in half)
-    assert [one.code for one in calibrate(two, FEW).warnings].count("shared_clusters") == 1
     coarse = FRAME.assign(topic="science")
     assert preference_agreement(coarse, FEW) == plain, "a subject matter is no topic"
+    for table, told in ((two, "shared_clusters"), (coarse, "unread_topics"), (FRAME.assign(topic=""), "")):
+        codes = [one.code for one in calibrate(table, FEW).warnings]
+        assert [one for one in codes if one in ("shared_clusters", "unread_topics")] == [told] * bool(told)
 
 
 def joined(judge: str, score: str) -> pd.DataFrame:

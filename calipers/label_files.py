@@ -61,12 +61,12 @@ def every_column_asked(path: Path) -> Iterator[None]:
 
 
 def _unguarded(column: pd.Series[Any]) -> pd.Series[Any]:
-    """The texts without the quotes that our own export put before them."""
+    """The texts without the quotes that our own export put before them, short ones without spaces around them."""
     if column.name in SHORT:
         column = column.astype("category")
-        texts = [unguarded(text) for text in column.cat.categories]
+        texts = [unguarded(text).strip() for text in column.cat.categories]
         if len({*texts}) < len(texts):
-            return column.astype("str").map(unguarded).astype("category")
+            return column.astype("str").map(lambda text: unguarded(text).strip()).astype("category")
         return column.cat.rename_categories(texts)
     quoted = column.str.startswith("'")
     return column.where(~quoted, column[quoted].map(unguarded)) if quoted.any() else column

@@ -13,7 +13,7 @@ from annotation.files.containers import Said
 from annotation.files.decimals import ungrouped
 from annotation.files.decoding import some_of
 from annotation.files.tables import AS_FOUND, FILE_SUFFIXES, Form, Table, Wants, form_asked, read_table
-from annotation.tool_answers.entries import Reading, parse_fields
+from annotation.tool_answers.entries import Reading, between_commas, parse_fields
 from annotation.tool_answers.tables import numbered_people, table_of
 from calibration.table import roles
 from calibration.table.typed_cells import is_number
@@ -94,7 +94,7 @@ def options_of(
         constants=constants,
         words=parse_fields(",".join(words), ()),
         labels_are=labels_are,
-        people=tuple(name.strip() for one in people for name in one.split(",") if name.strip()),
+        people=tuple(name for one in people for name in between_commas(one)),
         ignored=ignored,
     )
     return Options(asked, form_asked(read), layout, mapping)
@@ -123,6 +123,7 @@ def _read_one(
     if not followed and not of_folder:
         asked = replace(asked, ignored=ignored_in(path, table, asked.ignored))
     rows, totals = without_totals(table.frame.drop(columns=[*asked.ignored], errors="ignore"))
+    rows = rows.apply(lambda cells: cells.str.strip() if cells.dtype == "str" else cells)  # "Anna " is Anna
     table = replace(table, frame=rows, told=(*table.told, *totals))
     if followed:
         refuse_absent(path, table.frame, followed)

@@ -4,6 +4,7 @@ Places are dotted paths in a record. Records come from JSON, JSON Lines, CSV or 
 itself.
 """
 
+import csv
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -194,13 +195,23 @@ def is_model(name: str) -> bool:
     return bool(MODEL.match(name))
 
 
+def between_commas(text: str) -> list[str]:
+    """What stands between commas; one with commas of its own stands within double quotes, as in a CSV."""
+    pieces = next(csv.reader([" ".join(text.splitlines())], skipinitialspace=True), [])
+    return [piece.strip() for piece in pieces if piece.strip()]
+
+
 def parse_fields(text: str, fields: Sequence[str]) -> dict[str, str]:
-    """`topic=metadata.qid,answer=score.answer` as field -> place. Raises ImportingError; `fields` empty: any name."""
+    """`topic=metadata.qid,answer=score.answer` as field -> place. Raises ImportingError; `fields` empty: any name, which
+    may hold signs of equality; a comma stands within double quotes, as in a CSV: `"1,5=2"`.
+    """
     found: dict[str, str] = {}
-    for part in filter(None, (piece.strip() for piece in text.split(","))):
-        name, sign, place = (piece.strip() for piece in part.partition("="))
+    for part in between_commas(text):
+        name, sign, place = (piece.strip() for piece in (part.partition if fields else part.rpartition)("="))
         if not sign or not place or not name:
-            raise ImportingError(f"{part}: no value named; write NAME=VALUE, such as topic=metadata.qid")
+            raise ImportingError(
+                f"{part}: no value named; write NAME=VALUE, such as topic=metadata.qid (with a comma: '\"1,5=2\"')"
+            )
         if fields and name not in fields:
             raise ImportingError(f"--map {part}: no field {name!r} (there are: {', '.join(fields)})")
         if name in found:

@@ -77,13 +77,21 @@ def tidy(
     Example: calipers tidy logs/run.eval --layout inspect --out labels.csv
     Example: calipers tidy votes.jsonl --map label=vote.winner,rater_id=vote.by --out labels.csv
     """
+    from calibration.errors import CalibrationError
+    from calibration.table.checking import check_verdicts
+    from calibration.tidying.readings import in_our_words
     from calipers.tidy_files import read_tidy, refusal
 
     made = read_tidy(file, options_of(map_, map_label, people, read, labels_are, layout, mapping))
     if made.problems:
         raise refusal(file, made)
+    try:  # what calibrate would refuse is not written
+        check_verdicts(made.labels)
+    except CalibrationError as error:
+        raise AnnotationError("cannot_tidy", f"{file}: the labels made of it are refused: {error.text}") from None
     kept = write_tidy(made, file, out)
-    command = f"calipers calibrate {shlex.quote(str(out))} --out report"
+    scores = "" if in_our_words(made.labels) else " --labels-are scores"  # 1 and 2, which another head said to be such
+    command = f"calipers calibrate {shlex.quote(str(out))}{scores} --out report"
     if as_json:
         printing.print_json(
             {"file": str(file), "rows": len(made.labels), "told": made.told, "labels": str(out), "mapping": str(kept),

@@ -129,6 +129,14 @@ def _check_raters(out: pd.DataFrame) -> None:
         "this rater is human in some rows and judge in others",
         "give the person and the judge different rater_ids; if item_id and rater_id are exchanged, turn them",
     )
+    names = pd.Series(list(out["rater_id"].cat.categories), dtype="str").str.strip().str.casefold()
+    refuse(
+        out,
+        names.duplicated().to_numpy()[rater],
+        "raters_alike",
+        "rater '{rater_id}' differs from another one in capital letters or spaces alone",
+        "write the name of one rater one way, and of two so that more differs",
+    )
 
 
 def _check_reserved_names(out: pd.DataFrame) -> None:

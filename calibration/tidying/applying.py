@@ -68,6 +68,7 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
     _read_answers(out, mapping, problems)
     out = _one_order(out, long, mapping, told)
     out["item_id"] = _joined(out, long, mapping)
+    _number_runs(out, told)
     if "cluster_id" not in out:
         out["cluster_id"] = out["item_id"]
     kept = (*verdicts.KNOWN_COLUMNS, *(("confidence",) if f"{BESIDE}confidence" in long else ()))
@@ -153,6 +154,18 @@ def _named(long: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
             shown = shown.mask(shown.ne("") & shown.eq(out.get(part, "")), order)
         out["presentation"] = shown
     return out
+
+
+def _number_runs(out: pd.DataFrame, told: list[str]) -> None:
+    """Number the repeats of each answer where words such as days tell them apart; a word among numbers is left, which
+    is refused by its row.
+    """
+    words = sorted({*out["run"]} - {""}) if "run" in out else []
+    if words and not roles.is_number(pd.Series(words)).any():
+        place, of = out["run"].map({word: at for at, word in enumerate(words)}), ["item_id", "rater_id", "criterion"]
+        rank = place.groupby([out[name] for name in of]).rank("dense")
+        out["run"] = rank.map(lambda number: str(int(number)), na_action="ignore").fillna("")
+        told.append(f"the run is no number, such as {words[0]!r}: the repeats of an answer are numbered in their order")
 
 
 def _share_out(out: pd.DataFrame, long: pd.DataFrame, mapping: LabelMap, part: str) -> bool:

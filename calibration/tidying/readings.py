@@ -151,7 +151,7 @@ def _read(found: Found, rows: pd.DataFrame, named: str) -> tuple[mapping.Answers
             "first is always system_a"
         )
     if answers.read_as == "words" and not ask:
-        ask = _odd(mapped.values(), bool(names))
+        ask = _odd([answers.words.get(word, word) for word in mapped.values()], bool(names))
     return mapping.Answers(answers.read_as, _through(mapped, answers.words)), "" if ask else read.told, ask
 
 
@@ -166,10 +166,11 @@ def _odd(words: Iterable[str], is_paired: bool) -> str:
     usable = sorted(word for word in words if plain(word) not in STATUS_WORDS)
     rest = [word for word in usable if not typed_cells.is_number(word)]
     known = [word for word in usable if recognise([word, "A", "B"], "", False).answers.read_as in ("verdicts", "sides")]
-    if not is_paired and len(rest) < len(usable) and 2 * len(rest) <= len(usable):
-        odd = rest
-    elif is_paired or (len({*known} & {*usable}) > 1 and recognise(known, "", False).answers.read_as != "words"):
+    is_pair = is_paired or (len(known) > 1 and recognise(known, "", False).answers.read_as != "words")
+    if is_pair:
         odd = [word for word in usable if word not in known]
+    elif len(rest) < len(usable) and 2 * len(rest) <= len(usable):
+        odd = rest
     else:
         return ""
     if not odd:
@@ -179,8 +180,8 @@ def _odd(words: Iterable[str], is_paired: bool) -> str:
         grades = ",".join(f"{word}={len(usable) - place}" for place, word in enumerate(sorted(usable)))
         verdicts = f", {odd[0]}=tie where they are verdicts on pairs" * (len(odd) == 1)
         return f"{shown} beside A and B: --map-label {grades} where they are grades{verdicts}"
-    numbers = [word for word in odd if typed_cells.is_number(word)] if is_paired else []
-    meant = "A|B|tie" if is_paired or len(rest) == len(usable) else "NUMBER"
+    numbers = [word for word in odd if typed_cells.is_number(word)] if is_pair else []
+    meant = "A|B|tie" if is_pair or len(rest) == len(usable) else "NUMBER"
     each = [meanings(numbers)] if numbers else []
     each += [f"{word}={meant}" for word in [word for word in odd if word not in numbers][:5]]
     return (

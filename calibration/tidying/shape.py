@@ -34,6 +34,9 @@ def find_shape(found: Found) -> None:
     left = [name for name in holding if beside.was_not_chosen(found.table, name, answers)]
     found.told += [f"what was not chosen is no answer of its own: {', '.join(left)}"] if left else []
     candidates = [name for name in holding if name not in {*measured, *left}]
+    if _are_answers(found, candidates):
+        raters = {*candidates, *found.columns.pop("rater_id")}
+        candidates = [name for name in found.names if name in raters]
     if "label" in found.columns:
         _spread_beside_label(found, candidates)
     elif not candidates:
@@ -45,6 +48,35 @@ def find_shape(found: Found) -> None:
         _spread_criteria(found, _of_the_raters(found, candidates))
     else:
         _spread_raters(found, candidates)
+
+
+def _are_answers(found: Found, candidates: list[str]) -> bool:
+    """Whether the cells under who answered (`judge`) are one rater's answers as the columns beside it (`human`) hold.
+
+    Asked about where nothing else tells the rows apart.
+    """
+    who, label = (found.columns.get(part, ()) for part in ("rater_id", "label"))
+    others = [*label, *candidates]
+    if not who or not others or {"rater_id", "label"} & {*found.asked.columns}:
+        return False
+    own = {*found.table[who[0]].unique()} - {""}
+    given = {*found.table[others].to_numpy().ravel()} - {""}
+    alone, both = (recognise(words, "", False).answers for words in (own, own | given))
+    is_verdict = alone.read_as in ("verdicts", "sides")
+    is_shared = 2 * len(own & given) >= len(own) if label else own & given or both.read_as != "words" or both.words
+    if any(map(kind_of_name, own)) or not (is_shared or is_verdict) or (label and alone.read_as != "words"):
+        return False
+    parts = ("item_id", "cluster_id", "system_a", "system_b", "criterion", "run", "presentation")
+    known = [name for part in parts for name in found.columns.get(part, ())]
+    if known and keys.is_unique(keys.codes_of(found.table, known)):
+        return True
+    if alone.read_as != "scores":  # which may be the raters' numbers
+        found.problems.append(
+            f"{who[0]!r} holds answers, as {' and '.join(map(repr, others))} may: --map "
+            f"rater_id={'+'.join((*others, *who))} where each is a rater's; --map rater_id={who[0]},label={others[0]} "
+            "where it says who answered"
+        )
+    return False
 
 
 def _spread_beside_label(found: Found, candidates: Sequence[str]) -> None:

@@ -19,6 +19,7 @@ MORE = (
     "(?:better|wins|won|preferred|besser|mejor|mieux|meilleure?))?"
 )
 SIDE = re.compile(rf"(?:{WHAT} (?P<named>[ab12])|(?P<bare>[ab])){MORE}")
+AROUND = re.compile(r"(?:(?:the |my |final )*(?:answer|verdict|winner|choice)(?: is|:) )?(.*?)(?:,? because .*)?")
 ORDERED = re.compile(r"(?P<one>[ab])(?P<sign>>{1,3}|<{1,3}|=+|~)(?P<other>[ab])")
 CHINESE = re.compile(
     "(?:(?:模型|系统|回答|答案|回复|选项|报告) ?(?P<named>[ab12])|(?P<bare>[ab])) ?(?:更好|更优|较好|好|胜出?|赢)?"
@@ -50,7 +51,13 @@ STARTS = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*(?:[-–—:=.)]|\()\s*\D.*")
 ENDS = re.compile(r"\D.*[\[(]([+-]?\d+(?:\.\d+)?)[\])]")
 OF = re.compile(r"(\d+(?:\.\d+)?)\s*/\s*(\d+)")
 COUNTED = re.compile(r"(\d+(?:\.\d+)?) ?(?:stars?|points?|pts?)")
+DRAWN = re.compile("([★⭐]+)[☆✩]*")
+TRUTH = {
+    **dict.fromkeys(("true", "yes", "y", "t", "1", "1.0"), True),
+    **dict.fromkeys(("false", "no", "n", "f", "0", "0.0"), False),
+}
 SCORES = ("score", "scores", "rating", "ratings", "grade", "points", "stars", "likert")
+CALLED = re.compile(rf"(?:[a-z]+ )*(?:{'|'.join(SCORES)}) ?[:=] ?(\d+(?:\.\d+)?)(?: ?/ ?(?P<of>\d+))?", re.I)
 ASK = "say what they mean: --map-label "
 
 
@@ -80,7 +87,7 @@ def recognise(words: Collection[str], named: str, is_paired: bool, labels_are: s
         return Read(Answers("words", _statuses(written)))
     if all(is_number(word) for word in usable) and labels_are != "words":
         return _numbers(written, usable, named, is_paired, labels_are)
-    for reading in (_verdicts, _scores):
+    for reading in (_verdicts, _scores, _truth):
         found = reading(usable, labels_are)
         if found:
             statuses = _statuses(written)
@@ -133,7 +140,8 @@ def _verdicts(usable: list[str], labels_are: str) -> Read | None:
     meant: dict[str, str] = {}
     sided = 0
     for word in usable:
-        text = plain(word)
+        found = AROUND.fullmatch(plain(word))
+        text = plain(found[1] if found else word)
         shown = SHOWN.fullmatch(text)
         verdict = "tie" if bracketed and text == "c" else _verdict(text)
         if shown:
@@ -167,27 +175,35 @@ def _other_than_ours(meant: Mapping[str, str]) -> dict[str, str]:
 
 
 def _spelt(meant: Mapping[str, str]) -> str:
-    other = _other_than_ours(meant)
-    return ", ".join(f"{word!r} is {verdict}" for word, verdict in other.items())
+    return ", ".join(f"{word!r} is {ours}" for word, ours in _other_than_ours(meant).items())
 
 
 def _scores(usable: list[str], labels_are: str) -> Read | None:
-    """Numbers beside their words (`4 - good`, `good (4)`, `4/5`, `4 stars`), one number for each."""
+    """Numbers beside their words (`4 - good`, `good (4)`, `Score: 4`, `4/5`, `4 stars`), one number for each."""
     if all(percent_number(word) for word in usable):
         return Read(Answers("scores"), "percentages are read as the numbers before the sign")
     meant, whole = {}, set()
     for word in usable:
         text = word.strip()
         of = OF.fullmatch(text)
-        found = STARTS.fullmatch(text) or ENDS.fullmatch(text) or COUNTED.fullmatch(text.casefold()) or of
-        if not found and not is_number(word):
+        called, drawn = CALLED.fullmatch(text), DRAWN.fullmatch(text)
+        found = STARTS.fullmatch(text) or ENDS.fullmatch(text) or COUNTED.fullmatch(text.casefold()) or of or called
+        if not found and not drawn and not is_number(word):
             return None
-        whole |= {of[2]} if of else set()
-        meant[word] = number_text(found[1] if found else word)
+        whole |= {of[2]} if of else {called["of"]} - {None} if called else set()
+        meant[word] = number_text(found[1] if found else str(len(drawn[1])) if drawn else word)
     if len(whole) > 1:
         return None
-    examples = ", ".join(f"{word!r} is {number}" for word, number in _other_than_ours(meant).items())
-    return Read(Answers("scores", _other_than_ours(meant)), examples)
+    return Read(Answers("scores", _other_than_ours(meant)), _spelt(meant))
+
+
+def _truth(usable: list[str], labels_are: str) -> Read | None:
+    """Yes and no where raters write them in several ways: TRUE, 1 and yes are one answer."""
+    meant = {word: TRUTH.get(plain(word)) for word in usable}
+    if labels_are or None in meant.values() or len({*map(plain, usable)}) == len({*meant.values()}):
+        return None
+    words = _other_than_ours({word: "yes" if is_true else "no" for word, is_true in meant.items()})
+    return Read(Answers("words", words), _spelt(words))
 
 
 def _words(usable: list[str]) -> Read:

@@ -9,8 +9,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import random
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +24,8 @@ import pytest
 import calipers
 from annotation.errors import AnnotationError
 from annotation.files.tables import Form
-from app.commands.tidying import options_of
+from app.commands.tidying import options_of, tidy
+from calibration.table.checking import check_verdicts
 from calibration.tidying.raters import person_of
 from calipers.label_files import read_labels
 from calipers.mapping_files import recipe_text
@@ -168,6 +172,7 @@ FORMS: dict[str, tuple[str, bytes | Callable[[Path], object]]] = {
     # shapes
     "a column a rater": ("a.csv", delimited(wide())),
     "a column a rater, named after labels": ("a.csv", delimited(wide(heads=[f"{one}_label" for one in RATERS]))),
+    "a column a rater, two called as who answered": ("a.csv", delimited(wide(heads=("annotator", "human_2", "judge")))),
     "a column a rater and criterion": ("a.csv", delimited([
         {k if k in ("question_id", "model_a", "model_b") else f"{k}.overall": v for k, v in row.items()}
         | {f"{rater}.style": "A" for rater in RATERS} for row in wide()])),
@@ -181,7 +186,7 @@ FORMS: dict[str, tuple[str, bytes | Callable[[Path], object]]] = {
     "model_a, model_b": ("a.csv", in_words("model_a", "model_b", "tie (bothbad)")),
     "[[A]], [[B]], [[C]]": ("a.csv", in_words("[[A]]", "[[B]]", "[[C]]")),
     "A>>B": ("a.csv", in_words("A>>B", "B>A", "A=B")),
-    "small letters": ("a.csv", in_words("a", "b", "Tie")),
+    "verdicts in sentences": ("a.csv", in_words("Answer: A", "B is better because A lacks detail", "Tie")),
     "win, lose": ("a.csv", in_words("win", "lose", "draw")),
     "names of systems": ("a.csv", in_words("atlas", "borel", "tie")),
     "Assistant A": ("a.csv", in_words("Assistant A", "Assistant B", "Both good")),
@@ -248,7 +253,7 @@ ASKED: dict[str, tuple[str, bytes, str, Mapping[str, Any]]] = {
     ),
 }  # fmt: skip
 NAMES = {"ada": "annotator_1", "winner": "annotator_1", "ben": "annotator_2", "eve": "gpt-4o", "1": "annotator_1",
-         "2": "annotator_2"}  # fmt: skip
+         "2": "annotator_2", "annotator": "annotator_1", "human_2": "annotator_2", "judge": "gpt-4o"}  # fmt: skip
 
 
 def read(path: Path, **said: Any) -> set[tuple[str, str, str, str]]:
@@ -709,7 +714,7 @@ def test_what_is_no_answer_of_one_person_is_not_read_as_one(head: str) -> None:
 
 
 def test_there_are_forty_and_more() -> None:
-    assert (len(FORMS), len(ASKED)) == (37, 11)
+    assert (len(FORMS), len(ASKED)) == (38, 11)
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -727,3 +732,43 @@ def test_a_form_with_two_readings_asks_and_is_read_once_it_is_said(tmp_path: Pat
     assert refused.value.code == "cannot_tidy"
     assert sentence in refused.value.text
     assert read(path, **said) == EXPECTED
+
+
+BESIDE = {
+    "run": ("1", "2025-06-01", "x"), "criterion": ("c1", "c2"), "topic": ("t1", "t2"), "status": ("ok", "error"),
+    "seconds": ("1", "n/a", ""), "cost_usd": ("0.1", "-1"), "model_a": ("atlas", "borel"), "judge": ("A", "B"),
+}  # fmt: skip
+POOLS = (
+    ("pass", "fail"), ("1", "2"), ("1", "5"), ("A", "B", "tie"), ("TRUE", "FALSE", "no"), ("4/5", "Score: 3"), ("true", "1", "no"),
+    ("4", "n/a", "error"), ("Pass", "pass", "fail", "", "null"), ("50%", "60%"), ("4,0", "3,5"),
+)  # fmt: skip
+
+
+def test_what_tidy_writes_is_what_calibrate_reads(tmp_path: Path) -> None:
+    """Of random tables each is asked about, refused by a row, or written so that the command it names reads the same."""
+    path, out = tmp_path / "a.csv", tmp_path / "out.csv"
+    seen: Counter[str] = Counter()
+    for seed in range(45):
+        draw = random.Random(seed)
+        pool, extra = draw.choice(POOLS), draw.sample([*BESIDE], draw.choice((0, 0, 1, 2)))
+        names, answer = draw.choice((("anna", "ben", "gpt-4o"), ("Ben", "ben ", "gpt-4o"), RATERS)), draw.choice(("label", "score"))
+        beside = [{"id": n, **{head: draw.choice(BESIDE[head]) for head in extra}} for n in range(5)]
+        rows: list[Row] = [row | {name: draw.choice(pool) for name in names} for row in beside]
+        if draw.random() < 0.5:
+            rows = [row | {"rater": name, answer: draw.choice(pool)} for row in beside for name in names]
+        said = {"map_": [], "map_label": [], "labels_are": "", "people": [",".join(names[:2])], "read": [], "layout": ""}
+        screen = io.StringIO()
+        try:
+            with redirect_stdout(screen):
+                tidy(written(path, delimited(rows)), out, **said, mapping=None, as_json=True)
+        except AnnotationError as error:
+            (kind,) = re.findall("until this is said|labels made of it are refused: row", error.text)
+            seen[kind] += 1
+            continue
+        are = "scores" if "--labels-are scores" in json.loads(screen.getvalue())["next"] else ""
+        labels, _ = labels_of(out, options_of([], [], [], [], are))
+        again, once = (check_verdicts(one).astype("str") for one in (labels, read_tidy(path, options_of([], [], said["people"], [])).labels))
+        pd.testing.assert_frame_equal(again[once.columns], once)
+        seen["written"] += 1
+    assert len(seen) == 3
+    assert min(seen.values()) >= 4, seen

@@ -202,8 +202,9 @@ def between_commas(text: str) -> list[str]:
 
 
 def parse_fields(text: str, fields: Sequence[str]) -> dict[str, str]:
-    """`topic=metadata.qid,answer=score.answer` as field -> place. Raises ImportingError; `fields` empty: any name, which
-    may hold signs of equality; a comma stands within double quotes, as in a CSV: `"1,5=2"`.
+    """`topic=metadata.qid,"1,5=2"` as field -> place. Raises ImportingError.
+
+    `fields` empty: any name, which may hold signs of equality.
     """
     found: dict[str, str] = {}
     for part in between_commas(text):

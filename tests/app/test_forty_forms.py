@@ -751,12 +751,22 @@ def test_what_tidy_writes_is_what_calibrate_reads(tmp_path: Path) -> None:
     for seed in range(45):
         draw = random.Random(seed)
         pool, extra = draw.choice(POOLS), draw.sample([*BESIDE], draw.choice((0, 0, 1, 2)))
-        names, answer = draw.choice((("anna", "ben", "gpt-4o"), ("Ben", "ben ", "gpt-4o"), RATERS)), draw.choice(("label", "score"))
+        names, answer = (
+            draw.choice((("anna", "ben", "gpt-4o"), ("Ben", "ben ", "gpt-4o"), RATERS)),
+            draw.choice(("label", "score")),
+        )
         beside = [{"id": n, **{head: draw.choice(BESIDE[head]) for head in extra}} for n in range(5)]
         rows: list[Row] = [row | {name: draw.choice(pool) for name in names} for row in beside]
         if draw.random() < 0.5:
             rows = [row | {"rater": name, answer: draw.choice(pool)} for row in beside for name in names]
-        said = {"map_": [], "map_label": [], "labels_are": "", "people": [",".join(names[:2])], "read": [], "layout": ""}
+        said = {
+            "map_": [],
+            "map_label": [],
+            "labels_are": "",
+            "people": [",".join(names[:2])],
+            "read": [],
+            "layout": "",
+        }
         screen = io.StringIO()
         try:
             with redirect_stdout(screen):
@@ -767,7 +777,10 @@ def test_what_tidy_writes_is_what_calibrate_reads(tmp_path: Path) -> None:
             continue
         are = "scores" if "--labels-are scores" in json.loads(screen.getvalue())["next"] else ""
         labels, _ = labels_of(out, options_of([], [], [], [], are))
-        again, once = (check_verdicts(one).astype("str") for one in (labels, read_tidy(path, options_of([], [], said["people"], [])).labels))
+        again, once = (
+            check_verdicts(one).astype("str")
+            for one in (labels, read_tidy(path, options_of([], [], said["people"], [])).labels)
+        )
         pd.testing.assert_frame_equal(again[once.columns], once)
         seen["written"] += 1
     assert len(seen) == 3

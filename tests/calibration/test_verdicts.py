@@ -29,6 +29,7 @@ def table(*changes: dict[str, object]) -> pd.DataFrame:
 REFUSED = [
     ("bad_rater_kind", [{"rater_kind": "model"}], "row 2"),
     ("rater_kind_conflict", [{}, {"item_id": "p2", "cluster_id": "t2", "rater_kind": "judge"}], "row 2"),
+    ("raters_alike", [{"rater_id": "Bo"}, {"rater_id": "bo ", "label": "B"}], "row 3"),
     ("bad_status", [{"status": "truncated"}], "written as invalid"),
     ("empty_label", [{"label": "", "status": "ok"}], "row 2"),
     (

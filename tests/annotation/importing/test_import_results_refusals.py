@@ -231,7 +231,7 @@ def test_an_error_before_any_insert_leaves_every_row_as_it_was(engine: Engine, t
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ("topic", "topic: no value named; write NAME=VALUE, such as topic=metadata.qid"),
+        ("topic", "topic: no value named; write NAME=VALUE, such as topic=metadata.qid (with a comma: '\"1,5=2\"')"),
         ("colour=metadata.c", "--map colour=metadata.c: no field 'colour' (there are: topic, answer)"),
         ("topic=a,topic=b", "topic=b: 'topic' is named twice; keep one"),
     ],
@@ -241,3 +241,4 @@ def test_a_mapping_that_says_nothing_is_refused(given: str, says: str) -> None:
         parse_fields(given, ("topic", "answer"))
     assert str(caught.value) == says
     assert parse_fields("topic=metadata.a, answer=b", ()) == {"topic": "metadata.a", "answer": "b"}
+    assert parse_fields('"1,5=2", A=B=tie,say "yes"=A', ()) == {"1,5": "2", "A=B": "tie", 'say "yes"': "A"}

@@ -23,6 +23,8 @@ READ: list[tuple[Sequence[str], bool, str, Mapping[str, str]]] = [
      {"Response 1 is much better": "A", "Response 2 wins": "B"}),
     (["Modell A ist besser", "Antwort B", "modelo B"], True, "verdicts",
      {"Modell A ist besser": "A", "Antwort B": "B", "modelo B": "B"}),
+    (["Answer: B", "the winner is model_a", "B is better because A lacks detail"], True, "verdicts",
+     {"Answer: B": "B", "the winner is model_a": "A", "B is better because A lacks detail": "B"}),
     (["win", "lose", "N/A"], True, "verdicts", {"win": "A", "lose": "B", "N/A": "not_applicable"}),
     (["1.0", "2.0"], True, "verdicts", {"1.0": "A", "2.0": "B"}),
     (["left", "Right side", "same"], True, "sides", {"left": "A", "Right side": "B", "same": "tie"}),
@@ -33,10 +35,11 @@ READ: list[tuple[Sequence[str], bool, str, Mapping[str, str]]] = [
     (["3", "4", "NaN"], False, "scores", {"NaN": "missing"}),
     (["4 - good", "5: very good", "2"], False, "scores", {"4 - good": "4", "5: very good": "5"}),
     (["good (4)", "bad (1)"], False, "scores", {"good (4)": "4", "bad (1)": "1"}),
-    (["4/5", "3/5"], False, "scores", {"4/5": "4", "3/5": "3"}),
-    (["4 stars", "1 star"], False, "scores", {"4 stars": "4", "1 star": "1"}),
+    (["4/5", "Final score: 3", "Rating: 2/5"], False, "scores", {"4/5": "4", "Final score: 3": "3", "Rating: 2/5": "2"}),
+    (["4 stars", "★☆☆"], False, "scores", {"4 stars": "4", "★☆☆": "1"}),
     (["85%", "90 %"], False, "scores", {}),
     (["Yes", "yes", "No"], False, "words", {"Yes": "yes"}),
+    (["TRUE", "1", "no", "0"], False, "words", {"TRUE": "yes", "1": "yes", "0": "no"}),
     (["Supported", "Refuted"], False, "words", {}),
     (["4/5", "3/10"], False, "words", {}),  # out of two wholes: no one scale
 ]  # fmt: skip

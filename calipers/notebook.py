@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from functools import partial
@@ -17,11 +18,13 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from annotation.errors import AnnotationError
+from annotation.tool_answers.entries import split_at_commas
 from calibration.calibrate import calibrate
 from calibration.examining.examining import examine
 from calibration.results import CalibrationReport, CalibrationSettings
 from calibration.sizing.pilot import pilot_of
 from calibration.sizing.study_plan import Goals, Prices, plan_from_pilot
+from calibration.tidying.mapping import between_commas
 from calipers.kept_reports import calibrated_or_kept
 from calipers.label_files import MANY_ROWS, refuse_unknown_criteria, settings_chosen
 from calipers.own_folders import in_own_folders
@@ -112,23 +115,28 @@ def read(
     return labels
 
 
-OPTION = re.compile(r"--(map-label|map|people|labels-are|layout)\b(?: ((?:'[^']*'|,(?=\S)|[^\s,;)'])+))?")
+QUOTED = "'[^']*'|\"[^\"]*\""
+OPTION = re.compile(rf"--(map-label|map|people|labels-are|layout)\b(?: ((?:{QUOTED}|,(?=\S)|[^\s,;)'\"])+))?")
 
 
 def _as_argument(option: re.Match[str]) -> str:
     """The argument of `read` in place of an option of the command: `map={'rater_id': 'COLUMN'}`."""
-    name, value = option[1].replace("-", "_"), (option[2] or "").replace("'", "")
+    name, value = option[1].replace("-", "_"), "".join(shlex.split(option[2] or ""))
+    parts = split_at_commas(value)
     if name.startswith("map") and "=" in value:
-        return f"{name}={dict(one.split('=', 1) for one in value.split(',') if '=' in one)}"
+        pairs = [(one.partition if name == "map" else one.rpartition)("=") for one in parts if "=" in one]
+        return f"{name}={ ({one: said for one, _, said in pairs}) }"
     if name == "people" and value not in ("", "names"):
-        return f"people={value.split(',')}"
+        return f"people={parts}"
     return f"{name}= {value}".rstrip()
 
 
 def _as_typed(given: Said) -> list[str]:
     """What the command's option would be given."""
     if isinstance(given, Mapping):
-        return [f"{name}={one if isinstance(one, str) else '+'.join(one)}" for name, one in given.items()]
+        return [
+            between_commas(f"{name}={one if isinstance(one, str) else '+'.join(one)}") for name, one in given.items()
+        ]
     return [given] if isinstance(given, str) else [*given]
 
 

@@ -13,14 +13,14 @@ from annotation.files.containers import Said
 from annotation.files.decimals import ungrouped
 from annotation.files.decoding import some_of
 from annotation.files.tables import AS_FOUND, FILE_SUFFIXES, Form, Table, Wants, form_asked, read_table
-from annotation.tool_answers.entries import Reading, between_commas, parse_fields
+from annotation.tool_answers.entries import Reading, parse_fields, split_at_commas
 from annotation.tool_answers.tables import numbered_people, table_of
 from calibration.table import roles
 from calibration.table.typed_cells import is_number
 from calibration.table.verdicts import KNOWN_COLUMNS, REQUIRED
 from calibration.tidying import applying, beside, measures, proposing, readings
 from calibration.tidying.found import EVERYBODY, NOBODY, ask_who_is_who, kind_of, without_totals
-from calibration.tidying.mapping import READ_AS, Asked, LabelMap
+from calibration.tidying.mapping import READ_AS, Asked, LabelMap, typed
 from calibration.tidying.raters import called, kind_of_name, person_of
 from calibration.tidying.value_sets import ASK
 from calipers.label_files import SHORT, TELLING, read_labels
@@ -94,7 +94,7 @@ def options_of(
         constants=constants,
         words=parse_fields(",".join(words), ()),
         labels_are=labels_are,
-        people=tuple(name for one in people for name in between_commas(one)),
+        people=tuple(name for one in people for name in split_at_commas(one)),
         ignored=ignored,
     )
     return Options(asked, form_asked(read), layout, mapping)
@@ -206,7 +206,7 @@ def _other_words(first: "pd.Series[str]", called: str, own: "pd.Series[str]", na
         return []
     return [
         f"{name}: answers are words ({some_of(words, 4)}), those of {called} numbers ({some_of(numbers, 4)}): say "
-        f"which is which, such as --map-label {words[0]}={numbers[0]}"
+        f"which is which, such as {typed('--map-label', *(f'{word}={numbers[0]}' for word in words))}"
     ]
 
 

@@ -195,7 +195,7 @@ def is_model(name: str) -> bool:
     return bool(MODEL.match(name))
 
 
-def between_commas(text: str) -> list[str]:
+def split_at_commas(text: str) -> list[str]:
     """What stands between commas; one with commas of its own stands within double quotes, as in a CSV."""
     pieces = next(csv.reader([" ".join(text.splitlines())], skipinitialspace=True), [])
     return [piece.strip() for piece in pieces if piece.strip()]
@@ -207,7 +207,7 @@ def parse_fields(text: str, fields: Sequence[str]) -> dict[str, str]:
     `fields` empty: any name, which may hold signs of equality.
     """
     found: dict[str, str] = {}
-    for part in between_commas(text):
+    for part in split_at_commas(text):
         name, sign, place = (piece.strip() for piece in (part.partition if fields else part.rpartition)("="))
         if not sign or not place or not name:
             raise ImportingError(

@@ -132,10 +132,10 @@ def _check_raters(out: pd.DataFrame) -> None:
     names = pd.Series(list(out["rater_id"].cat.categories), dtype="str").str.strip().str.casefold()
     refuse(
         out,
-        names.duplicated().to_numpy()[rater],
+        names.duplicated().to_numpy()[rater] & ~judge,
         "raters_alike",
-        "rater '{rater_id}' differs from another one in capital letters or spaces alone",
-        "write the name of one rater one way, and of two so that more differs",
+        "the person '{rater_id}' differs from another rater in capital letters or spaces alone",
+        "write the name of one person one way, and of two so that more differs",
     )
 
 

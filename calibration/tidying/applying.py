@@ -10,7 +10,7 @@ import pandas as pd
 from calibration.arithmetic.columns import Codes
 from calibration.table import roles, verdicts
 from calibration.tidying.keys import codes_of
-from calibration.tidying.mapping import JOINED, Answers, LabelMap
+from calibration.tidying.mapping import JOINED, Answers, LabelMap, typed
 from calibration.tidying.measures import SPENT
 from calibration.tidying.value_sets import STATUS, plain
 
@@ -42,7 +42,7 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
     said = {answers.words[""] for answers in mapping.answers.values() if "" in answers.words}
     empty = blank & bool(mapping.spread or said == {IGNORED})
     if mapping.spread and said != {IGNORED}:
-        asked = blank & (_is_of_judge(long, mapping) if said else _was_asked(long, mapping, blank))
+        asked = blank & (is_of_judge(long, mapping) if said else _was_asked(long, mapping, blank))
         empty &= ~asked
         if asked.any():
             told.append(
@@ -82,7 +82,7 @@ def _of_judges(empty: pd.DataFrame, mapping: LabelMap) -> str:
     return f"; judges' {', '.join(judges)}" if judges else ""
 
 
-def _is_of_judge(long: pd.DataFrame, mapping: LabelMap) -> pd.Series[bool]:
+def is_of_judge(long: pd.DataFrame, mapping: LabelMap) -> pd.Series[bool]:
     """Which rows are a judge's, by the column that says so, else by who answered in the head or in the row."""
     by_head = any(one.rater_id for one in mapping.spread)
     (kind,), (who,) = (mapping.columns.get(part, ("",))[:1] for part in ("rater_kind", "rater_id"))
@@ -100,7 +100,7 @@ def _was_asked(long: pd.DataFrame, mapping: LabelMap, blank: pd.Series[bool]) ->
     was_asked = pd.Series(False, index=long.index)
     for name in (f"{BESIDE}cost_usd", f"{BESIDE}seconds"):
         was_asked |= pd.to_numeric(long.get(name, was_asked), errors="coerce").gt(0)
-    is_judge, by_head = _is_of_judge(long, mapping), any(one.rater_id for one in mapping.spread)
+    is_judge, by_head = is_of_judge(long, mapping), any(one.rater_id for one in mapping.spread)
     in_row = [long[ROW], long["rater_id"]] if by_head else long[ROW]
     was_asked |= is_judge & (~blank).groupby(in_row).transform("any")
     if not by_head:
@@ -223,7 +223,7 @@ def _of_systems(rows: pd.DataFrame, meant: pd.Series[str], problems: list[str]) 
         first = meant[other].iloc[0]
         problems.append(
             f"{int(other.sum()):,} answers name neither system of their pair, first {first!r}; correct them, or say "
-            f"what they mean: --map-label {first}=tie"
+            f"what they mean: {typed('--map-label', f'{first}=tie')}"
         )
     return meant.mask(a, "A").mask(b, "B")
 

@@ -1,7 +1,6 @@
 """Raters with a column of their own beside rows of others' answers, such as people beside a row for each judge."""
 
 import re
-import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
@@ -11,7 +10,7 @@ from calibration.table.roles import in_english
 from calibration.tidying import keys, measures
 from calibration.tidying import raters as names_of
 from calibration.tidying.found import EVERYBODY, NOBODY, kind_of
-from calibration.tidying.mapping import Asked, LabelMap
+from calibration.tidying.mapping import Asked, LabelMap, by_map, typed
 from calibration.tidying.value_sets import recognise
 
 ITEMS = ("item_id", "cluster_id", "system_a", "system_b", "criterion", "category", "len_a", "len_b")
@@ -153,24 +152,24 @@ def _question(unsure: list[str], raters: Mapping[str, str], mapping: LabelMap, p
     """What has to be said of columns that may be people's, or what the people of the rows said together."""
     verb, label = "answers" if len(unsure) == 1 else "answer", mapping.columns["label"][0]
     told_by = mapping.columns.get("rater_kind", ()) if people else ()
-    kind, rows = ("", people) if not told_by else (f"--map rater_kind={shlex.quote(told_by[0])} ", [])
+    kind, rows = ("", people) if not told_by else (f"{by_map('rater_kind', told_by[0])} ", [])
     columns = [name.rpartition(".")[2] for name in (*raters, *unsure)]
-    without = names_of.people_of(rows) if rows else NOBODY
+    without = names_of.people_of(rows) if rows else f"--people {NOBODY}"
     return [
         f"{' and '.join(unsure)} {verb} each item in the words of {label!r}, and nothing says who that is: "
-        f"{kind}--people {names_of.people_of([*rows, *columns])} where people do, {kind}--people {without} where "
+        f"{kind}{names_of.people_of([*rows, *columns])} where people do, {kind}{without} where "
         + ("it is what the people of the rows said together" if people else "nobody does")
     ]
 
 
 def _in_other_words(table: pd.DataFrame, mapping: LabelMap, name: str, words: set[str], asked: Asked) -> str:
     given, label = _words(table[name], asked), mapping.columns["label"][0]
-    own = sorted(given - words) or sorted(given)
+    own, meant = sorted(given - words) or sorted(given), "|".join(sorted(words)[:SHOWN]) or "A|B|tie"
     return (
         f"{name!r} answers in other words ({', '.join(own[:SHOWN])}) than {label!r} "
         f"({', '.join(sorted(words)[:SHOWN])}): "
-        f"say which are the same, such as --map-label {shlex.quote(own[0])}={shlex.quote(min(words, default='A'))}; "
-        f"--map ignore={shlex.quote(name)} where it is no rater"
+        f"say which are the same, such as {typed('--map-label', *(f'{one}={meant}' for one in own))}; "
+        f"{by_map('ignore', name)} where it is no rater"
     )
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from calibration.arithmetic.columns import Codes
 from calibration.table.verdicts import EXTRA, NUMBERS
 from calibration.tidying.found import Found
+from calibration.tidying.mapping import by_map
 from calibration.tidying.measures import measure_of
 from calibration.tidying.raters import bare_name, kind_of_name
 from calibration.tidying.value_sets import plain
@@ -85,9 +86,9 @@ def find_items(found: Found) -> None:
     dated = smallest_key(table, known, apart, _candidates(found, known, with_dates=True)) if more is None else ()
     if dated and not is_unique(codes_of(table, [*known, *dated])):  # shared by raters: no time at which one answered
         found.problems.append(
-            f"only {' with '.join(dated)} tells apart what is answered twice: --map "
-            f"item_id={'+'.join((*known, *dated))} where that belongs to what was asked; where it is when they "
-            "answered, keep one row of each or give run"
+            f"only {' with '.join(dated)} tells apart what is answered twice: "
+            f"{by_map('item_id', *known, *dated)} where that belongs to what was asked; where it is "
+            "when they answered, keep one row of each or give run"
         )
     if more is None and len(known):
         more = ()  # rows that repeat are named when the labels are checked
@@ -109,7 +110,7 @@ def _say_topics(found: Found) -> None:
         near = [name for name in found.free() if plain(name).rpartition(" ")[2] in CLUSTERS and _is_coarse(found, name)]
         found.told.append(
             "no column names the topic, so each item counts as one of its own; where items share one: "
-            + ", or ".join(f"--map cluster_id={name}" for name in near or shared or ["COLUMN"])
+            + ", or ".join(by_map("cluster_id", name) for name in near or shared or ["COLUMN"])
         )
     elif "cluster_id" not in found.asked.columns and shared:
         count = {name: found.table[name].nunique() for name in (*found.columns["cluster_id"][:1], *shared)}
@@ -118,7 +119,7 @@ def _say_topics(found: Found) -> None:
         if count[finest] > count[now]:
             found.told.append(
                 f"the topics are the {count[now]:,} of {now!r}; items share the {count[finest]:,} of {finest!r} as "
-                f"well: --map cluster_id={finest} where those are the topics"
+                f"well: {by_map('cluster_id', finest)} where those are the topics"
             )
 
 
@@ -133,8 +134,8 @@ def _ask_of_models(found: Found, more: Sequence[str]) -> None:
     for name in more:
         if all(kind_of_name(one) == "judge" for one in found.table[name].unique()):
             found.problems.append(
-                f"{name!r} holds names of models: --map rater_id={name} where they are the judges that answered, --map "
-                f"item_id={'+'.join(found.columns['item_id'])} where they are what was judged"
+                f"{name!r} holds names of models: {by_map('rater_id', name)} where they are the judges that "
+                f"answered, {by_map('item_id', *found.columns['item_id'])} where they are what was judged"
             )
 
 

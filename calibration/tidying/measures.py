@@ -3,12 +3,12 @@
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from shlex import quote
 
 import pandas as pd
 
 from calibration.table.roles import NAMES, all_numbers, in_english
 from calibration.tidying.found import Found
+from calibration.tidying.mapping import typed
 from calibration.tidying.raters import ANSWER_WORDS, bare_name, kind_of_name
 from calibration.tidying.value_sets import recognise
 
@@ -147,9 +147,9 @@ def _give_to_whom_it_is(found: Found, own: Mapping[str, dict[str, str]]) -> list
             left += [name] * (own[owner].setdefault(part, name) != name)
         elif part == "cost_usd" or part in found.asked.columns:
             places = [name if one == [*judges, *own][0] else "" for one in own]
-            said = quote(f"rater_id={'+'.join(own)},{part}={'+'.join(places)}")
+            said = typed("--map", f"rater_id={'+'.join(own)}", f"{part}={'+'.join(places)}")
             found.problems.append(
-                f"nothing says of which rater {name!r} is the {part}: --map {said}, where it stands in that rater's "
+                f"nothing says of which rater {name!r} is the {part}: {said}, where it stands in that rater's "
                 "place and the others' are empty (all of them where it is nobody's)"
             )
         else:

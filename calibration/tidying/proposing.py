@@ -108,9 +108,11 @@ def _say_doubt(found: Found, part: str, several: Sequence[str]) -> None:
     """Two columns that are called as one part: asked about where labels need it, else neither is read."""
     listed = " and ".join(map(repr, several))
     if part in ("rater_id", "criterion", "label"):
-        found.problems.append(f"{listed} may each be the {part}: --map {part}={several[0]}, or the other one")
+        found.problems.append(f"{listed} may each be the {part}: {mapping.by_map(part, several[0])}, or the other one")
     else:
-        found.told.append(f"{listed} may each be the {part}, and neither is read as it: --map {part}={several[0]}")
+        found.told.append(
+            f"{listed} may each be the {part}, and neither is read as it: {mapping.by_map(part, several[0])}"
+        )
 
 
 def _refuse_two_answers(found: Found) -> None:
@@ -127,11 +129,11 @@ def _refuse_two_answers(found: Found) -> None:
             "leave --map rater_id and label out, and the people beside a list of judges are read with it (--people "
             "NAME,NAME says who they are)"
             if of_list
-            else f"--map rater_id={'+'.join(columns)} without --map label"
+            else f"{mapping.by_map('rater_id', *columns)} without --map label"
         )
         found.problems.append(
             f"{one} and {other} both answer in {both:,} rows and differ: one rater each? Then {each}; where one of "
-            f"them alone is the answer: --map label={other}"
+            f"them alone is the answer: {mapping.by_map('label', other)}"
         )
         return
 
@@ -149,8 +151,8 @@ def _find_raters(found: Found) -> None:
             if "label" in found.columns or found.spread:
                 places = [name for name in found.free() if name.endswith(f".{shape.PLACE}")]
                 listed = [
-                    f"where the n-th of each list is one rater's, --map rater_id={name} --people "
-                    f"{','.join(words_of(found.table[name]))} (or none)"
+                    f"where the n-th of each list is one rater's, {mapping.by_map('rater_id', name)} "
+                    f"{mapping.typed('--people', *words_of(found.table[name]))} (or none)"
                     for name in places
                 ]
                 found.problems.append("; ".join([NOBODY_SAYS, *listed]))

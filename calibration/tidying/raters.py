@@ -1,13 +1,12 @@
 """Who is a person and who a judge, by names that say it; and raters and criteria in the heads of a wide table."""
 
 import re
-import shlex
 from collections.abc import Collection, Sequence
 from itertools import product
 
 from calibration.table.other_languages import MADE_OF_OTHERS
 from calibration.table.roles import NAMES, in_english
-from calibration.tidying.mapping import Spread
+from calibration.tidying.mapping import Spread, by_map, typed
 
 PEOPLE = re.compile(
     r"(?:(?:human|annotator|annot|ann|anno|person|expert|author|worker|crowd(?:worker)?|participant|labell?er|coder"
@@ -105,16 +104,15 @@ def are_asked_about(likely: Sequence[str], raters: Sequence[str]) -> str:
         f"{', '.join(names[:-1])} and {names[-1]} look like raters" if several else f"{names[0]} looks like a rater"
     )
     judges, them = ("they are judges", "them") if several else ("it is a judge", "it")
-    without = shlex.quote(f"rater_id={'+'.join(raters)}")
     return (
-        f"{listed} too: --people {people_of([*raters, *likely])}; --people {people_of(raters)} where {judges}; "
-        f"--map {without} leaves {them} out"
+        f"{listed} too: {people_of([*raters, *likely])}; {people_of(raters)} where {judges}; "
+        f"{by_map('rater_id', *raters)} leaves {them} out"
     )
 
 
 def people_of(columns: Sequence[str]) -> str:
-    """The raters of these columns that no name calls a judge, as `--people` takes them."""
-    return shlex.quote(",".join(name for name in map(bare_name, columns) if kind_of_name(name) != "judge"))
+    """`--people` with the raters of these columns that no name calls a judge."""
+    return typed("--people", *(name for name in map(bare_name, columns) if kind_of_name(name) != "judge"))
 
 
 def crossed(columns: Sequence[str], people: Collection[str] = ()) -> tuple[Spread, ...]:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from shlex import quote
 from string import ascii_uppercase
 
 import pandas as pd
@@ -14,9 +13,16 @@ from calibration.tidying.found import Found, some_of
 from calibration.tidying.measures import BETWEEN
 from calibration.tidying.raters import bare_name
 from calibration.tidying.value_sets import STATUS as STATUS_WORDS
-from calibration.tidying.value_sets import TIES, meanings, plain, recognise
+from calibration.tidying.value_sets import TIES, TRUTH, meanings, plain, recognise
 
 EMPTY = "EMPTY"  # an empty cell, in --map-label
+FEW, RARE = 4, 0.05  # people's words beside which another one is no answer, where it is at most this part of a judge's
+NO_ANSWER = re.compile(
+    r"\b(?:cannot|can ?not|can['’]t|unable|sorry|as an ai|i refuse|i decline|exception|time ?out|timed out|failed to"
+    r"|could(?: not|n['’]t)|(?:api|http|server|json|pars(?:e|ing)|limit) error|kann (?:ich )?nicht|lo siento"
+    r"|no puedo)\b|^error\b|désolé|无法|抱歉|不能"
+)
+COMMA = re.compile(r"[+-]?\d+,\d*")  # a decimal comma where others write points
 SIDED = re.compile(r"left|first|links|izquierd|gauche|左")
 STOOD_FIRST = re.compile(
     r"(?:shown)?(?:left|first)(?:model|system|answer|response)?|(?:model|system)(?:shown)?(?:left|first)"
@@ -52,10 +58,11 @@ def find_order(found: Found) -> None:
             return
         is_flag = len(words) == 2 and "yes" in meant
         if words and (asked or is_flag):
-            said = quote(",".join(f"{word}=AB|BA" for word in words if word not in known))
+            said = mapping.typed("--map-label", *(f"{word}=AB|BA" for word in words if word not in known))
+            ignored = "" if asked else f", or {mapping.by_map('ignore', name)}"
             found.problems.append(
-                f"{name!r} says in which order the two were shown, and not by AB and BA: --map presentation={name} "
-                f"--map-label {said}" + f", or --map ignore={name}" * (not asked)
+                f"{name!r} says in which order the two were shown, and not by AB and BA: "
+                f"{mapping.by_map('presentation', name)} {said}{ignored}"
             )
             found.columns["presentation"], found.flagged = (name,), name
             return
@@ -70,8 +77,9 @@ def _ask_of_orders(found: Found) -> None:
         words = {word.lower() for word in found.table[name].str.strip().unique()} - {""} if known else set[str]()
         if words and words <= known.keys():
             found.problems.append(
-                f"{name!r} may say in which order each pair was shown, which a column for each rater cannot: --map "
-                f"ignore={name} where A is always system_a; else write a row for each answer with its presentation"
+                f"{name!r} may say in which order each pair was shown, which a column for each rater cannot: "
+                f"{mapping.by_map('ignore', name)} where A is always system_a; else write a row for each answer "
+                "with its presentation"
             )
             found.table = found.table.drop(columns=name)
 
@@ -83,8 +91,9 @@ def _ask_of_both_orders(found: Found) -> None:
     if twice and "rater_id" not in found.asked.columns:
         columns = [one.column for one in found.spread]
         found.problems.append(
-            f"{' and '.join(twice)} may be one judge in both orders: --map ignore={twice[-1]} reads the first alone; "
-            f"--map {quote('rater_id=' + '+'.join(columns))} where they are two judges whose A is always system_a; "
+            f"{' and '.join(twice)} may be one judge in both orders: "
+            f"{mapping.by_map('ignore', twice[-1])} reads the first alone; "
+            f"{mapping.by_map('rater_id', *columns)} where they are two judges whose A is always system_a; "
             "else write a row for each answer with its presentation"
         )
 
@@ -96,15 +105,17 @@ def find_answers(found: Found) -> None:
     column = found.columns.get("criterion", ("",))[0]
     if any(one.criterion for one in found.spread):
         column = "criterion"
+    judged = applying.is_of_judge(table, found.mapping)
     groups = [(str(name), rows) for name, rows in table.groupby(column, sort=False)] if column else [("", table)]
     named = " ".join(found.columns.get("label", ())) or " ".join(one.column for one in found.spread)
     told: dict[str, list[str]] = {}
     asks: dict[str, list[str]] = {}
     for criterion, rows in groups:
-        read, sentence, ask = _read(found, rows, f"{named} {criterion}")
+        failed = _no_answers(found, rows, judged[rows.index])
+        read, sentence, ask = _read(found, rows[~rows["label"].str.strip().isin(failed)], f"{named} {criterion}")
         empty = {"": found.asked.words[EMPTY]} if EMPTY in found.asked.words else {}
-        found.answers[criterion] = replace(read, words={**read.words, **empty})
-        for held, text in ((told, sentence), (asks, ask)):
+        found.answers[criterion] = replace(read, words={**read.words, **failed, **empty})
+        for held, text in ((told, sentence), (told, _say_failed(failed)), (asks, ask)):
             if text:
                 held.setdefault(text, []).append(criterion)
     several = len(groups) > 1
@@ -117,6 +128,32 @@ def find_answers(found: Found) -> None:
 
 def _of(criteria: Sequence[str], several: bool) -> str:
     return f" to {some_of(criteria, 4)}" if several else ""
+
+
+def _no_answers(found: Found, rows: pd.DataFrame, judged: "pd.Series[bool]") -> dict[str, str]:
+    """Judges' words that are no answers, each with the status it stands for, unless the user says what it means.
+
+    No person gives them, and they say so (`null`, `I cannot judge this.`), or they are rare beside people's few words.
+    """
+    answers = rows["label"].str.strip()
+    given = answers[judged & answers.ne("")].value_counts()
+    words = {plain(word): word for word in answers[~judged & answers.ne("")].unique()}
+    is_closed = 2 <= len(words) <= FEW and recognise(words.values(), "", False).answers.read_as == "words"
+    is_closed &= not _systems(found, rows)
+    failed = {}
+    for word, count in given.items() if words else ():
+        text = plain(str(word))
+        is_rare = is_closed and count <= RARE * given.sum() and text not in TIES and not {text, *words} <= TRUTH.keys()
+        status = STATUS_WORDS.get(text) or "invalid" * bool(is_rare or NO_ANSWER.search(text))
+        if status and text not in words and word not in {*found.asked.words, "n/a", "not_applicable"}:
+            failed[str(word)] = "missing" if status == "not_applicable" else status
+    return failed
+
+
+def _say_failed(failed: Mapping[str, str]) -> str:
+    listed = ", ".join(f"{word!r} is {status}" for word, status in failed.items())
+    keep = mapping.typed("--map-label", *(f"{word}={word}" for word in failed))
+    return f"what judges alone say is no answer: {listed} (where they are answers: {keep})" if failed else ""
 
 
 def _read(found: Found, rows: pd.DataFrame, named: str) -> tuple[mapping.Answers, str, str]:
@@ -177,16 +214,17 @@ def _odd(words: Iterable[str], is_paired: bool) -> str:
         return ""
     shown = ", ".join(map(repr, odd[:5]))
     if not is_paired and {*usable} <= {*ascii_uppercase[: max(3, len(usable))]}:
-        grades = ",".join(f"{word}={len(usable) - place}" for place, word in enumerate(sorted(usable)))
+        grades = mapping.typed("--map-label", *(f"{word}={len(usable) - at}" for at, word in enumerate(sorted(usable))))
         verdicts = f", {odd[0]}=tie where they are verdicts on pairs" * (len(odd) == 1)
-        return f"{shown} beside A and B: --map-label {grades} where they are grades{verdicts}"
+        return f"{shown} beside A and B: {grades} where they are grades{verdicts}"
     numbers = [word for word in odd if typed_cells.is_number(word)] if is_pair else []
     meant = "A|B|tie" if is_pair or len(rest) == len(usable) else "NUMBER"
-    each = [meanings(numbers)] if numbers else []
-    each += [f"{word}={meant}" for word in [word for word in odd if word not in numbers][:5]]
+    each = [*meanings(numbers)] if numbers else []
+    commas = {word: typed_cells.number_text(word.replace(",", ".")) for word in odd if COMMA.fullmatch(word)}
+    each += [f"{word}={commas.get(word, meant) if meant == 'NUMBER' else meant}" for word in odd if word not in numbers]
     return (
-        f"{shown} stand{'s' * (len(odd) == 1)} beside other answers; say what is meant: --map-label "
-        f"{quote(','.join(each))}, or =invalid where it is no answer"
+        f"{shown} stand{'s' * (len(odd) == 1)} beside other answers; say what is meant: "
+        f"{mapping.typed('--map-label', *each)}, or =invalid where it is no answer"
     )
 
 

@@ -72,9 +72,9 @@ def _are_answers(found: Found, candidates: list[str]) -> bool:
         return True
     if alone.read_as != "scores":  # which may be the raters' numbers
         found.problems.append(
-            f"{who[0]!r} holds answers, as {' and '.join(map(repr, others))} may: --map "
-            f"rater_id={'+'.join((*others, *who))} where each is a rater's; --map rater_id={who[0]},label={others[0]} "
-            "where it says who answered"
+            f"{who[0]!r} holds answers, as {' and '.join(map(repr, others))} may: "
+            f"{mapping.by_map('rater_id', *others, *who)} where each is a rater's; "
+            f"{mapping.typed('--map', f'rater_id={who[0]}', f'label={others[0]}')} where it says who answered"
         )
     return False
 
@@ -113,7 +113,8 @@ def _of_the_raters(found: Found, candidates: list[str]) -> list[str]:
     if people and len(people) == len(candidates):
         found.problems.append(
             f"no column holds the answers of those in {who!r}: {', '.join(people)} are people's by their heads. "
-            f"--map label=COLUMN says where the judges' answers are, --map ignore={people[0]} that it is nobody's"
+            f"--map label=COLUMN says where the judges' answers are, {mapping.by_map('ignore', people[0])} that it is "
+            "nobody's"
         )
     judges = [name for name in candidates if "." in name and kind_of_name(name.partition(".")[2]) == "judge"]
     judges = judges if len(judges) < len(candidates) else []
@@ -127,10 +128,10 @@ def _of_the_raters(found: Found, candidates: list[str]) -> list[str]:
         own = [name for name in rest if name not in others] or rest[:1]
         same = f" (no two raters of an item differ in {', '.join(agreed)})" if agreed else ""
         found.problems.append(
-            f"{', '.join(others)} beside {who!r}, which says who answered, may be others' answers{same}: --map "
-            f"{'criterion' if own[1:] else 'label'}={'+'.join(own)} where {' and '.join(map(repr, own))} "
-            f"hold{'s' * (not own[1:])} those of {who!r}; --map criterion={'+'.join(rest)} where each is a question to "
-            "them"
+            f"{', '.join(others)} beside {who!r}, which says who answered, may be others' answers{same}: "
+            f"{mapping.by_map('criterion' if own[1:] else 'label', *own)} where "
+            f"{' and '.join(map(repr, own))} hold{'s' * (not own[1:])} those of {who!r}; "
+            f"{mapping.by_map('criterion', *rest)} where each is a question to them"
         )
     return rest
 
@@ -180,22 +181,22 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
         found.problems.append(
             f"{', '.join(map(repr, candidates))} may hold answers, and no column is known to say who gave them: where "
             "a row is one answer, --map item_id=COLUMN --map rater_id=COLUMN --map label=COLUMN; where each of them is "
-            f"a rater, --map rater_id={'+'.join(candidates)}; where each is a criterion, --map "
-            f"criterion={'+'.join(candidates)},rater_id=COLUMN"
+            f"a rater, {mapping.by_map('rater_id', *candidates)}; where each is a criterion, "
+            f"{mapping.typed('--map', 'criterion=' + '+'.join(candidates), 'rater_id=COLUMN')}"
         )
         return
     judges = [
         one for one in found.free() if kind_of_name(bare_name(one)) == "judge" and not measures.measure_of(one)[1]
     ]
     words = {name: words_of(found.table[name]) for name in judges}
-    has_judge = any(kind_of_name(bare_name(name)) == "judge" for name in raters)
+    has_judge = any(kind_of(bare_name(name), found.asked) == "judge" for name in raters)
     fine = [name for name in judges if len(words[name]) > MANY and (not has_judge or all(map(is_number, words[name])))]
     if fine:
-        found.told.append(
+        (found.told if has_judge else found.problems).append(
             f"not read, having more than {MANY} different answers: {', '.join(fine)} (say so if they are answers: "
-            f"--map rater_id={'+'.join([*raters, *fine])})"
+            f"{mapping.by_map('rater_id', *raters, *fine)}; else {mapping.by_map('ignore', *fine)})"
         )
-    if len(raters) == 1:
+    if len(raters) == 1 and (has_judge or not fine):
         found.columns["label"] = (raters[0],)
         return
     found.spread = tuple(mapping.Spread(name, rater_id=bare_name(name)) for name in raters)
@@ -205,13 +206,14 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
     likely = [name for name in likely if not people or len(words_of(found.table[name])) > 1]
     if likely and people:
         found.problems.append(
-            f"{', '.join(likely)}: scores like the raters' and others: --map rater_id={'+'.join([*raters, *likely])} "
-            f"where a judge gave them, --map rater_id={'+'.join(raters)} where none did"
+            f"{', '.join(likely)}: scores like the raters' and others: "
+            f"{mapping.by_map('rater_id', *raters, *likely)} where a judge gave them, "
+            f"{mapping.by_map('rater_id', *raters)} where none did"
         )
     elif likely:
         found.problems.append(are_asked_about(likely, raters))
     elif left:
-        said = "--map rater_id=ONE+OTHER names all raters" if people else f"--people {people_of([*raters, *left])}"
+        said = "--map rater_id=ONE+OTHER names all raters" if people else people_of([*raters, *left])
         found.told.append(f"not read as answers: {', '.join(left)} (say so if they are: {said})")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from calibration.table.typed_cells import is_number, number_text, percent_number
-from calibration.tidying.mapping import Answers
+from calibration.tidying.mapping import Answers, typed
 
 WHAT = (
     "(?:model|system|assistant|report|answer|response|output|option|candidate|summary|text|agent|completion"
@@ -58,7 +58,7 @@ TRUTH = {
 }
 SCORES = ("score", "scores", "rating", "ratings", "grade", "points", "stars", "likert")
 CALLED = re.compile(rf"(?:[a-z]+ )*(?:{'|'.join(SCORES)}) ?[:=] ?(\d+(?:\.\d+)?)(?: ?/ ?(?P<of>\d+))?", re.I)
-ASK = "say what they mean: --map-label "
+ASK = "say what they mean: "
 
 
 @dataclass(frozen=True)
@@ -115,12 +115,12 @@ def _numbers(written: list[str], usable: list[str], named: str, is_paired: bool,
     if is_paired:
         what += "and two systems are named: a number is no verdict on a pair; "
         otherwise = "or as they were meant; where they are scores, leave the second system out: --map ignore=COLUMN"
-        return Read(Answers("scores"), ask=f"{what}{ASK}{meanings(usable)}, {otherwise}")
+        return Read(Answers("scores"), ask=f"{what}{ASK}{typed('--map-label', *meanings(usable))}, {otherwise}")
     what += "which may be scores, or the first, the second and a tie of a pair: --labels-are scores, or "
-    return Read(Answers("scores"), ask=f"{what}{ASK}{meanings(usable)}")
+    return Read(Answers("scores"), ask=f"{what}{ASK}{typed('--map-label', *meanings(usable))}")
 
 
-def meanings(numbers: Collection[str]) -> str:
+def meanings(numbers: Collection[str]) -> list[str]:
     """Numbers that say who won a pair as --map-label takes them, by the meaning that is most common."""
     values = {word: float(word) for word in sorted(numbers, key=float, reverse=True)}
     if min(values.values()) < 0:
@@ -131,8 +131,8 @@ def meanings(numbers: Collection[str]) -> str:
         upwards = sorted(values, key=lambda word: values[word] or 9)
         meant = {word: {1.0: "A", 2.0: "B"}.get(values[word], "tie") for word in upwards}
     else:
-        meant = dict.fromkeys([*values][:6], "A|B|tie")
-    return ",".join(f"{word}={verdict}" for word, verdict in meant.items())
+        meant = dict.fromkeys(values, "A|B|tie")
+    return [f"{word}={verdict}" for word, verdict in meant.items()]
 
 
 def _verdicts(usable: list[str], labels_are: str) -> Read | None:

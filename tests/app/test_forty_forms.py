@@ -11,6 +11,7 @@ import io
 import json
 import random
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
@@ -29,6 +30,7 @@ from calibration.table.checking import check_verdicts
 from calibration.tidying.raters import person_of
 from calipers.label_files import read_labels
 from calipers.mapping_files import recipe_text
+from calipers.notebook import OPTION
 from calipers.tidy_files import labels_of, read_tidy
 from tests.annotation.spreadsheet_files import write_ods, write_xlsx
 
@@ -556,7 +558,9 @@ def test_what_may_not_be_read_as_an_answer_is_not(tmp_path: Path) -> None:
     assert read_as.recipe.mapping.columns["label"] == ("Note",)
     assert not read_as.recipe.mapping.spread
     sure = [{"item": n, "human_1": n % 2, "human_2": n % 3 % 2, "gpt-4o": n / 40} for n in range(40)]
-    assert "not read, having more than 30 different answers: gpt-4o (say so if they are answers" in str(made(sure).told)
+    assert "not read, having more than 30 different answers: gpt-4o (say so if they are answers" in str(
+        made(sure).problems
+    )
     chinese = [{"题目编号": n, "标注员甲": n % 5, "标注员乙": n % 4, "gpt-4o 评分": n % 3} for n in range(9)]
     assert {*made(chinese, "gb18030", ["标注员甲", "标注员乙"]).labels["rater_id"]} == {
         "标注员甲",
@@ -569,7 +573,8 @@ def test_what_may_not_be_read_as_an_answer_is_not(tmp_path: Path) -> None:
     ]
     assert {*made(western, "cp1252").labels["item_id"]} == {"größer", "Prüföse"}
     reasoned = [{"item": n, "human_1": "A", "human_2": "B", "gpt-4o": f"{n} is better, so [[A]]"} for n in range(40)]
-    assert "different answers: gpt-4o (say so if they are answers" in str(made(reasoned).told)
+    asked = "different answers: gpt-4o (say so if they are answers: --map rater_id=human_1+human_2+gpt-4o; else --map ignore=gpt-4o)"
+    assert asked in str(made(reasoned).problems), "the only judge"
     named = [
         {"item": n, "model_1": "xy"[n % 2], "model_2": "yx"[n % 2], "human_1": n % 3 or 1, "gpt-4o": "x"}
         for n in range(9)
@@ -785,3 +790,70 @@ def test_what_tidy_writes_is_what_calibrate_reads(tmp_path: Path) -> None:
         seen["written"] += 1
     assert len(seen) == 3
     assert min(seen.values()) >= 4, seen
+
+
+HOSTILE: dict[str, Callable[[int], Row]] = {
+    "heads": lambda n: {"Dupont, A": n % 5, "it's b": n % 4, "x=y": n % 3},
+    "names": lambda n: {"rater": ("Ben, the 1st", "it's me", "gpt-4o")[n % 3], "label": "AB"[n % 2]},
+    "scores": lambda n: {"human_1": ("4", "1,0", "so, so", "it's fine")[n % 4], "gpt-4o": 1 + n % 4},
+    "verdicts": lambda n: {"human_1": ("A", "B", "A=B, mostly", "it's B")[n % 4], "gpt-4o": "AB"[n % 2]},
+    "numbers of pairs": lambda n: {"model_a": "x", "model_b": "y", "human_1": n % 6, "gpt-4o": n % 6},
+    "many numbers": lambda n: {"human, 1": n % 5, "gpt-4o, new": f"{n / 7:.3f}"},
+    "words": lambda n: {"rater": ("gpt-4o", "claude")[n % 2], "label": ("pass", "fail")[n % 2], "o, k": ("pass", "fail")[n // 2 % 2]},
+    "models": lambda n: {"model, used": ("gpt-4o", "claude")[n % 2], "human": "AB"[n % 2], "judge": "AB"[n // 2 % 2]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_remedy_can_be_pasted_into_a_shell(tmp_path: Path, name: str) -> None:
+    """Of each question every option names columns, words or raters of the table, all of them, as the command takes it."""
+    rows = [{"id": n // 2 if name in ("words", "models") else n, **HOSTILE[name](n)} for n in range(40)]
+    path = written(tmp_path / "a.csv", delimited(rows))
+    problems = read_tidy(path, options_of([], [], [], [])).problems
+    remedies = [one for problem in problems for one in re.finditer(OPTION, problem)]
+    assert remedies
+    cells = {str(cell) for row in rows for cell in row.values()}
+    words, parts = set[str](), {"COLUMN", "NAME", "ONE", "OTHER", "overall", "=NAME"} | {*rows[0]}
+    for option, value in ((one[1], "".join(shlex.split(one[2] or ""))) for one in remedies):
+        if option == "map-label":
+            words |= {*options_of([], [value], [], []).asked.words}
+            assert words <= cells
+        elif option == "map":
+            asked = options_of([value], [], [], []).asked
+            assert {one for columns in (*asked.columns.values(), asked.ignored) for one in columns} <= parts
+        elif option == "people":
+            assert {*options_of([], [], [value], []).asked.people} <= {*cells, *rows[0], "NAME", "all", "none", "human"}
+    if name in ("scores", "verdicts", "numbers of pairs"):
+        known = {"scores": {"4", *map(str, range(5))}, "verdicts": {"A", "B"}, "numbers of pairs": set()}[name]
+        assert words == {str(row["human_1"]) for row in rows} - known
+
+
+def test_what_a_judge_alone_says_is_no_answer_where_it_says_so_or_is_rare(tmp_path: Path) -> None:
+    """Refusals, errors and blanks of a judge count against it by one rule, and are never answers; a person's word is."""
+    given = {
+        3: "null",
+        7: "N/A",
+        11: "I cannot judge this.",
+        15: "ERROR 429: rate limit",
+        19: "",
+        23: "partly",
+        27: "unsure",
+    }
+
+    def statuses(people: Sequence[str], judge: str, **said: Any) -> tuple[dict[str, int], dict[str, int]]:
+        rows = [
+            {"id": n, "human": people[n % 2] if n else people[-1], "gpt-4o": given.get(n, judge)} for n in range(60)
+        ]
+        labels, told = labels_of(
+            written(tmp_path / "a.csv", delimited(rows)),
+            options_of(**{"columns": [], "words": [], "people": [], "read": []} | said),
+        )
+        assert ("what judges alone say is no answer: 'null' is missing" in str(told)) is not said
+        own = check_verdicts(labels)[lambda table: table["rater_id"] == "gpt-4o"]
+        return (dict(own.loc[own["status"] == "ok", "label"].value_counts()[lambda count: count > 0]),
+                dict(own.loc[own["status"] != "ok", "status"].value_counts()[lambda count: count > 0]))  # fmt: skip
+
+    assert statuses(("pass", "fail"), "pass") == ({"pass": 53}, {"invalid": 4, "missing": 3})
+    assert statuses(("pass", "fail", "unsure"), "pass") == ({"pass": 53, "unsure": 1}, {"invalid": 3, "missing": 3})
+    kept = statuses(("pass", "fail"), "pass", words=["partly=partly"])
+    assert kept[0] == {"pass": 53, "partly": 1}

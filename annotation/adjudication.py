@@ -18,10 +18,10 @@ GIVEN_OUT_WHILE = ("open", "closed")  # disputes come to light when a study is o
 SEES_SYSTEMS = ("evaluator", "admin")
 
 
-def take_dispute(session: orm.Session, principal: Principal, *, early: bool = False) -> Assignment | None:
+def take_dispute(session: orm.Session, principal: Principal) -> Assignment | None:
     """The adjudication in work, or the next item in dispute with its open questions; None when there is none (left).
 
-    An item goes to one adjudicator at a time, and never to somebody who annotated it. `early`: see `disputes`.
+    An item goes to one adjudicator at a time, and never to somebody who annotated it.
     Raises AnnotationError `forbidden` for those who may not adjudicate.
     """
     rater_id, study = _adjudicator(session, principal)
@@ -35,7 +35,7 @@ def take_dispute(session: orm.Session, principal: Principal, *, early: bool = Fa
         return None
     return_stale(session, study)
     passes = _passes(session, study)
-    for item, found in _offered(session, study, rater_id, early=early):
+    for item, found in _offered(session, study, rater_id):
         # the item waits for nobody: whoever holds it is being given it
         held = select(Item.id).where(Item.id == item).with_for_update(key_share=True, skip_locked=True)
         if session.scalar(held) is not None and _passes(session, study, item)[item] == passes[item]:
@@ -46,7 +46,7 @@ def take_dispute(session: orm.Session, principal: Principal, *, early: bool = Fa
 def count_disputes(session: orm.Session, principal: Principal) -> int:
     """How many items with open questions this person could still take. Raises AnnotationError `forbidden`."""
     rater_id, study = _adjudicator(session, principal)
-    return len(_open_to(session, study, rater_id, early=False)) if study.status in GIVEN_OUT_WHILE else 0
+    return len(_open_to(session, study, rater_id)) if study.status in GIVEN_OUT_WHILE else 0
 
 
 def _adjudicator(session: orm.Session, principal: Principal) -> tuple[int, Study]:
@@ -59,19 +59,19 @@ def _adjudicator(session: orm.Session, principal: Principal) -> tuple[int, Study
     return principal.rater_id, study
 
 
-def _offered(session: orm.Session, study: Study, rater_id: int, *, early: bool) -> list[tuple[int, list[Dispute]]]:
+def _offered(session: orm.Session, study: Study, rater_id: int) -> list[tuple[int, list[Dispute]]]:
     """`_open_to`: urgent items first, then a seeded draw."""
-    found = _open_to(session, study, rater_id, early=early)
+    found = _open_to(session, study, rater_id)
     rows = select(Item.id, Item.priority).where(Item.study_id == study.id)
     priority = {item: urgent for item, urgent in session.execute(rows)}
     draw = {item: seeded(study.seed, "disputes", rater_id, item).random() for item in found}
     return sorted(found.items(), key=lambda entry: (-priority[entry[0]], draw[entry[0]]))
 
 
-def _open_to(session: orm.Session, study: Study, rater_id: int, *, early: bool) -> dict[int, list[Dispute]]:
+def _open_to(session: orm.Session, study: Study, rater_id: int) -> dict[int, list[Dispute]]:
     """Items this person may settle, with their open disputes."""
     by_item: dict[int, list[Dispute]] = defaultdict(list)
-    for dispute in disputes(session, study, early=early):
+    for dispute in disputes(session, study):
         by_item[dispute.item_id].append(dispute)
     own = select(Assignment.item_id).where(Assignment.study_id == study.id, Assignment.rater_id == rater_id)
     known = set(session.scalars(own.where(Assignment.purpose != "adjudicate")))

@@ -115,13 +115,11 @@ def measure(
 
     `begun`: what was measured of the same texts without these, and is not measured again.
     """
-    residue = begun.residue if begun else tuple(hit for one in ready for hit in _residue(one))
+    residue = begun.residue if begun else tuple(
+        hit for one in ready for hit in find_residue(one.shown, one.key, one.system)
+    )  # fmt: skip
     if refusal(len({report.system for report in ready}), len({report.topic for report in ready})):
         return Measured(residue, (), (), is_whole=True)
     found = Recognition(drawn_evenly(ready, seed), seed, interval)
     layouts, signs = (found.of_layouts(), found.giveaways()) if whole else ((), ())
     return Measured(residue, (*(begun.identification if begun else found.of_texts()), *layouts), signs, is_whole=whole)
-
-
-def _residue(report: AuditedReport) -> tuple[Residue, ...]:
-    return find_residue(report.shown, report.key, report.system)

@@ -28,22 +28,15 @@ def pages_of(principal: principals.Principal | None, cookie: str | None) -> dict
         return {"": [st.Page(signed_out.show, title="Signed out", default=True), *map(_signed_out_at, OWN)]}
     labelling = st.Page(partial(label.show, principal, cookie), title="Label", url_path="label", default=True)
     if principal.role in ("annotator", "adjudicator"):
-        own = st.Page(
-            partial(my_work.show, principal, cookie), title="My work", url_path="my_work", visibility="hidden"
+        others = (
+            (my_work.show, "My work", "my_work"), (consent.show, "Consent", "consent"),
+            (places.show, "Studies", "studies"), (signed_out.show_log_out, "Log out", "log_out"),
+        )  # fmt: skip
+        hidden = (
+            st.Page(partial(show, principal, cookie), title=title, url_path=path, visibility="hidden")
+            for show, title, path in others
         )
-        agreed = st.Page(
-            partial(consent.show, principal, cookie), title="Consent", url_path="consent", visibility="hidden"
-        )
-        others = st.Page(
-            partial(places.show, principal, cookie), title="Studies", url_path="studies", visibility="hidden"
-        )
-        leaving = st.Page(
-            partial(signed_out.show_log_out, principal, cookie),
-            title="Log out",
-            url_path="log_out",
-            visibility="hidden",
-        )
-        return {"": [labelling, own, agreed, others, leaving]}
+        return {"": [labelling, *hidden]}
     # with what they compute, three times the memory: not for a server that only annotators use
     from app.screens.evaluator import evaluator_pages
 

@@ -188,13 +188,9 @@ def _sum(connection: Connection, table: sa.TableClause, keys: list[sa.ColumnClau
     digest, rows = hashlib.sha256(), 0
     digest.update(json.dumps([column.name for column in table.columns]).encode())
     for row in connection.execute(sa.select(table).order_by(*keys).execution_options(yield_per=CHUNK)):
-        digest.update(b"\n" + json.dumps(list(row), default=_hexadecimal).encode())
+        digest.update(b"\n" + json.dumps(list(row), default=lambda value: {"bytes": value.hex()}).encode())
         rows += 1
     return TableSum(table.name, rows, digest.hexdigest())
-
-
-def _hexadecimal(value: bytes) -> dict[str, str]:
-    return {"bytes": value.hex()}
 
 
 def sum_file(file: Path) -> Path:

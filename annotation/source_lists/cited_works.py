@@ -217,7 +217,7 @@ def _is_journal(words: Sequence[str], start: int, end: int) -> bool:
     return is_inside or (end < len(words) and VOLUME.fullmatch(words[end]) is not None)
 
 
-def read_wanted(path: Path, encoding: str = "utf-8") -> dict[str, list[Work]]:
+def read_wanted(path: Path) -> dict[str, list[Work]]:
     """Works by topic, each once. A folder: a file a topic, called like it; a file: its column `topic` says which.
 
     `.jsonl`, `.json` or `.csv` with a title, and whatever holds a DOI, an arXiv number or an address, also below other
@@ -231,7 +231,7 @@ def read_wanted(path: Path, encoding: str = "utf-8") -> dict[str, list[Work]]:
         raise ImportingError(f"{path}: no .jsonl, .json or .csv; give the folder of the lists, or one file")
     for one in lists:
         with collecting(problems):
-            for row in _rows(one, problems, encoding):
+            for row in _rows(one, problems):
                 topic = as_text(row.values.get(COLUMN)) if path.is_file() else one.stem
                 title = next((text for name in TITLES if (text := as_text(row.values.get(name)))), "")
                 keys = frozenset(keys_in(_told(row.values)))
@@ -246,10 +246,10 @@ def read_wanted(path: Path, encoding: str = "utf-8") -> dict[str, list[Work]]:
     return {topic: joined(works) for topic, works in found.items()}
 
 
-def _rows(path: Path, problems: list[str], encoding: str) -> list[Row]:
+def _rows(path: Path, problems: list[str]) -> list[Row]:
     if path.suffix == ".csv":
-        return read_csv(path, path.name, problems, encoding)[1]
-    return read_json_rows(path, path.name, problems, encoding)
+        return read_csv(path, path.name, problems)[1]
+    return read_json_rows(path, path.name, problems)
 
 
 def _told(values: dict[str, Any]) -> str:

@@ -48,17 +48,14 @@ def reproduced_table(
     """One row for each number of the paper, then for each sum of its result files."""
     rows: list[tuple[Cell, ...]] = [_row(one, parts.get(one.part, Came({}))) for one in numbers]
     rows += [_row_of_sum(one) for one in sums]
+    is_simulated = any(part.simulated for part in parts.values())
     reading = (
         "Equal: ours, rounded to the digits that are printed. Brackets: 95 % intervals over whole topics; the paper "
         "prints none.",
-        *(["Simulated: answers of people who do not exist; they say nothing about a judge."] * _simulated(parts)),
+        *(["Simulated: answers of people who do not exist; they say nothing about a judge."] * is_simulated),
         *notes,
     )
     return Table("reproduced", f"{title}, from its public files", COLUMNS, tuple(rows), reading)
-
-
-def _simulated(parts: Mapping[str, Came]) -> bool:
-    return any(part.simulated for part in parts.values())
 
 
 def _row(asked: Number, part: Came) -> tuple[Cell, ...]:

@@ -27,17 +27,7 @@ def evaluator_pages(principal: Principal, cookie: str) -> Pages:
     """Return the evaluator's pages in the order of the navigation; a study that is not open yet begins with its own."""
     is_draft, is_owner = _is_draft(principal), principal.role == "admin"
     _speak_to(principal)
-    results = {
-        "Results": [
-            _page("Choice", choice.show, principal, default=not is_draft),
-            _page("Agreement", agreement.show, principal),
-            _page("Reliability", reliability.show, principal),
-            _page("Bias", bias.show, principal),
-            _page("Ranking", ranking.show, principal),
-            _page("Disagreements", disagreements.show, principal),
-            _page("Paper", paper.show, principal),
-        ],
-    }
+    results = {"Results": _results(principal, default=not is_draft)}
     study = {
         "Study": [
             *([_page("Set up", set_up.show, principal, cookie, default=is_draft)] if is_owner else []),
@@ -63,18 +53,19 @@ def evaluator_pages(principal: Principal, cookie: str) -> Pages:
 def file_pages(file: ShownFile) -> Pages:
     """Return the pages that a labels file has something for, in the same order."""
     look.speak()
-    return {
-        "Results": [
-            _page("Choice", choice.show, file, default=True),
-            _page("Agreement", agreement.show, file),
-            _page("Reliability", reliability.show, file),
-            _page("Bias", bias.show, file),
-            _page("Ranking", ranking.show, file),
-            _page("Disagreements", disagreements.show, file),
-            _page("Paper", paper.show, file),
-        ],
-        "Planning": [_page("Planner", planner.show, file)],
-    }
+    return {"Results": _results(file, default=True), "Planning": [_page("Planner", planner.show, file)]}
+
+
+def _results(of: Principal | ShownFile, *, default: bool) -> list[Page]:
+    return [
+        _page("Choice", choice.show, of, default=default),
+        _page("Agreement", agreement.show, of),
+        _page("Reliability", reliability.show, of),
+        _page("Bias", bias.show, of),
+        _page("Ranking", ranking.show, of),
+        _page("Disagreements", disagreements.show, of),
+        _page("Paper", paper.show, of),
+    ]
 
 
 def shown(pages: Pages, principal: Principal | None = None) -> Page:

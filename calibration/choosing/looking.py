@@ -7,6 +7,7 @@ which those of all looks hold.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -142,10 +143,7 @@ class Looking:
         low, high = self.topics, max(self.topics + 1, self.planned or 0, 2 * one_look)
         if not enough(high):
             return None
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if enough(middle) else (middle, high)
-        return high
+        return bisect_left(range(high), True, low + 1, high, key=enough)
 
     def _level_at(self, topics: int, error: float) -> float:
         """Of a next look at so many topics."""

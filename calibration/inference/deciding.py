@@ -1,6 +1,7 @@
 """How many clusters would decide a non-inferiority claim that is open, from the pilot's own spread between clusters."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -158,7 +159,4 @@ def _fewest(enough: Callable[[int], bool]) -> int | None:
         low, high = high, 2 * high
         if low > MOST:
             return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return bisect_left(range(high), True, low + 1, high, key=enough)

@@ -132,18 +132,11 @@ def over_looks(
     return float(tails.Normal.sf(scipy.interpolate.PchipInterpolator(levels, errors)(min(place, levels[-1]))))
 
 
-def error_of(topics: Sequence[int], levels: Sequence[float]) -> float:
-    """The probability that any of these looks rejects a true hypothesis, each tested at its own one-sided level.
-
-    What repeated looks at an unchanged level come to: `error_of([40, 80], [.05, .05])` is .080.
-    """
-    return shown_by(topics, levels, 0.0)
-
-
 def shown_by(topics: Sequence[int], levels: Sequence[float], drift: float) -> float:
     """The probability that any of these looks rejects, where each topic adds `drift` standard deviations: the power.
 
-    `topics`: ascending; `levels`: the one-sided level of each look. Of normal statistics with a known spread.
+    `topics`: ascending; `levels`: the one-sided level of each look. Of normal statistics with a known spread. Without a
+    drift it is the error: `shown_by([40, 80], [.05, .05], 0)` is .080.
     """
     return float(shown_by_each(topics, levels, drift)[-1])
 
@@ -327,27 +320,13 @@ def _shape(effect: float) -> tuple[float, float]:
     return bend, SLOPE * math.sqrt(WANTED / bend)
 
 
-def confidence_sequence(
-    value: float, se: float, clusters: int, level: float = 0.95, tightest: int = TIGHTEST
-) -> tuple[float, float]:
-    """Bounds of a two-sided confidence sequence: they hold the truth at all numbers of clusters at once, at `level`.
-
-    `value` and its standard error `se` are of whole clusters in random order. Normal mixture, asymptotic; t in place
-    of normal quantiles. Robbins 1970; Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas 2024. Undefined, nan: fewer than 2
-    clusters.
-    """
-    if clusters < 2:
-        return math.nan, math.nan
-    inner = sequence_level(clusters, level, tightest)
-    half = float(tails.Student.isf((1 - inner) / 2, clusters - 1)) * se
-    return value - half, value + half
-
-
 def sequence_level(clusters: int, level: float = 0.95, tightest: int = TIGHTEST) -> float:
-    """The level of an ordinary two-sided interval that makes it one of a confidence sequence at `level`.
+    """The level of an ordinary two-sided interval that makes it one of a confidence sequence at `level`, which holds
+    the truth at all numbers of clusters at once.
 
     By it any interval is made one: of a share, of a coefficient that is resampled. About .998 at `tightest` clusters,
-    where it is lowest; see `confidence_sequence`.
+    where it is lowest. Of whole clusters in random order; normal mixture, asymptotic, t in place of normal quantiles.
+    Robbins 1970; Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas 2024.
     """
     error = 1 - level
     # the spread of the mixture that is narrowest at `tightest`. Waudby-Smith et al. 2024, appendix

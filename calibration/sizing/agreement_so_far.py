@@ -98,14 +98,12 @@ def agreement_so_far(
         ceiling,
         tuple(criteria),
         tuple(_steps(study, equal, sizes, order, settings)),
-        pilot.spread_of(scores, clusters) if study.drawn is None else _unweighted(),
+        # of topics that were drawn unequally what more of them would give hangs on the draws to come
+        pilot.spread_of(scores, clusters)
+        if study.drawn is None
+        else planning.Spread(math.nan, math.nan, np.empty(0), 0, "not_weighted"),
         settings.level,
     )
-
-
-def _unweighted() -> planning.Spread:
-    """Of topics that were drawn unequally: what more of them would give hangs on the draws to come."""
-    return planning.Spread(math.nan, math.nan, np.empty(0), 0, "not_weighted")
 
 
 def _among(estimate: Estimate) -> bool:

@@ -134,22 +134,12 @@ def effects_by_people(study: joining.Study, settings: CalibrationSettings) -> di
     return effects_of(topic_scores(study, None, WINS, settings), None, settings)
 
 
-def topic_difficulty(
-    verdicts: pd.DataFrame | joining.Study,
-    rater: str | None = None,
-    systems: Sequence[str] | None = None,
-    settings: CalibrationSettings | None = None,
-) -> pd.Series[float]:
-    """Mean win rate in each topic (cluster) over `systems`, index cluster; low is hard. WLC, Table 3.
-
-    Name the systems that are no reference: over both sides of every pair the mean is always .5. nan: none is there.
-    """
-    scores = topic_scores(verdicts, rater, WINS, settings)
-    return difficulty_of(scores, scores.systems if systems is None else tuple(systems))
-
-
 def difficulty_of(scores: TopicScores, systems: tuple[str, ...] | None = None) -> pd.Series[float]:
-    """`topic_difficulty` of any score of topics. `systems`: None for all but a reference."""
+    """Mean score of each topic (cluster) over `systems`, None for all but a reference; low is hard. WLC, Table 3.
+
+    Of win rates name the systems that are no reference: over both sides of every pair the mean is always .5. nan: none
+    is there.
+    """
     mean = pd.DataFrame(scores.of(systems)[1], index=list(scores.topics)).mean(axis=1)
     return mean.rename("difficulty")
 

@@ -61,7 +61,7 @@ class Rates:
 
 def tree_of(study: Study, aggregate: Aggregate, wanted: Mask, is_rating: bool) -> Tree:
     """`wanted`: the units that the aggregate is about, shape (units,), of which there is at least one."""
-    first = _first_rows(study)[wanted]
+    first = study.frame.iloc[np.unique(study.frame["unit"].to_numpy(), return_index=True)[1]][wanted]  # of each unit
     number = np.flatnonzero(wanted)
     used, system = np.unique(first["system_a"].cat.codes, return_inverse=True)
     names = tuple(map(str, first["system_a"].cat.categories[used]))
@@ -156,11 +156,6 @@ def _of_whole_reports(tree: Tree, claims: Array) -> Array:
         return total
     other = np.where(tree.beside >= 0, total[tree.beside], np.nan)
     return ratio(total, total + other)
-
-
-def _first_rows(study: Study) -> pd.DataFrame:
-    """The first row of each unit, in the order of units."""
-    return study.frame.iloc[np.unique(study.frame["unit"].to_numpy(), return_index=True)[1]]
 
 
 def _items_named(rows: pd.DataFrame, column: str) -> Codes:

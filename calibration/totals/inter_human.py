@@ -5,7 +5,7 @@ None of them is a ceiling: their references are not those a judge is compared wi
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -145,14 +145,6 @@ def rank_agreement_of_people(
     name = "rank_agreement_within_topic" + ("" if ties == "strict" else "_exclude_ties")
     pair = Pair("each_annotator", "others", group, pairs)
     return share(name, pair, agree, settings, f"race: {len(parts)} pairs of annotators pooled; {rule}")
-
-
-INTER_HUMAN: Mapping[str, Callable[..., Estimate | tuple[Estimate, ...]]] = {  # the paper's short name in SEEDS
-    "wlc": label_agreement_of_people,
-    "drg": mean_kappa_of_people,
-    "dr3": score_correlations_of_people,
-    "race": rank_agreement_of_people,
-}
 
 
 def _opened(

@@ -261,7 +261,8 @@ def fill(
         file.writelines(lines)
         calls += len(lines)
         unaffordable.update(claim.unaffordable)
-        if (stopped := _stopped(claim)) or len(unaffordable) > CHUNK or not (taken or claim.unaffordable):
+        stopped = claim.stopped or (f"paused for {claim.paused_s:.0f} s (429)" if claim.paused_s else None)
+        if stopped or len(unaffordable) > CHUNK or not (taken or claim.unaffordable):
             break
     return Filled(calls, stopped or (used_up(account.resolved.definition.max_cost) if unaffordable else None))
 
@@ -284,7 +285,3 @@ def _fitting(lines: Iterable[tuple[Work, bytes]], size: int) -> list[tuple[Work,
         size += len(line)
         fitting.append((work, line))
     return fitting
-
-
-def _stopped(claim: Claim) -> str | None:
-    return claim.stopped or (f"paused for {claim.paused_s:.0f} s (429)" if claim.paused_s else None)

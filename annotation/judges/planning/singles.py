@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
 from sqlalchemy import func, orm, select
 
@@ -44,7 +44,7 @@ def labelled_singles(session: orm.Session, study: Study) -> list[LabelledItem]:
         shows = {key for key in (row.report_a_id, row.reference_id) if key is not None}
         if not shows <= reports.keys():
             continue  # one of its reports is empty or excluded
-        shown = in_order(protocol, row, None, lambda name, key: ShownText(name, *_stamp(reports[key][0])))
+        shown = in_order(protocol, row, None, lambda name, key: replace(reports[key][0], name=name))
         size = {
             text.shown_sha256: sources.get(text.shown_sha256) or (len(text.shown_text), len(text.shown_text.encode()))
             for text in shown
@@ -115,7 +115,3 @@ def standing_groups(session: orm.Session, study: Study, judge: str, config_sha25
             groups[tuple(group)] = None
             placed.update(group)
     return list(groups)
-
-
-def _stamp(text: ShownText) -> tuple[Any, ...]:
-    return text.shown_text, text.shown_sha256, text.stripper_version

@@ -14,7 +14,6 @@ from calibration.inference.compare import holm
 from calibration.inference.looks import (
     Look,
     cautious_p,
-    error_of,
     nominal_levels,
     over_looks,
     shown_by,
@@ -55,14 +54,14 @@ def test_boundaries_are_the_published_ones(
 def test_looks_at_an_unchanged_level_err_as_armitage_mcpherson_and_rowe_have_it(looks: int, error: float) -> None:
     topics = [20 * number for number in range(1, looks + 1)]
     # both sides are hardly ever crossed in one study, so twice one side is the published error, a little above it
-    assert 2 * error_of(topics, [0.025] * looks) == pytest.approx(error, abs=1.5e-3)
+    assert 2 * shown_by(topics, [0.025] * looks, 0.0) == pytest.approx(error, abs=1.5e-3)
 
 
 def test_a_look_after_every_topic_at_an_unchanged_level_errs_in_a_fifth_of_studies_and_spends_five_per_cent() -> None:
     topics = list(range(20, 121))
-    assert error_of(topics, [0.05] * len(topics)) == pytest.approx(0.208, abs=0.001)
+    assert shown_by(topics, [0.05] * len(topics), 0.0) == pytest.approx(0.208, abs=0.001)
     levels = spending_levels([Look(one, one / 120) for one in topics])
-    assert error_of(topics, levels) == pytest.approx(0.05, abs=1e-5)
+    assert shown_by(topics, levels, 0.0) == pytest.approx(0.05, abs=1e-5)
     assert list(levels) == sorted(levels)
 
 
@@ -93,7 +92,7 @@ def test_the_same_looks_have_the_same_levels(looks: list[Look], case: str) -> No
 def test_all_is_spent_where_the_plan_is_reached_and_a_last_look_beyond_it_takes_what_is_left() -> None:
     at_plan = spending_levels([Look(60, 0.5), Look(120, 1.0)])
     beyond = spending_levels([Look(60, 0.5), Look(150, 1.0)])
-    assert error_of([60, 150], beyond) == pytest.approx(0.05, abs=1e-6)
+    assert shown_by([60, 150], beyond, 0.0) == pytest.approx(0.05, abs=1e-6)
     assert beyond[1] < at_plan[1]  # less alike, so less of the error is shared
     assert nominal_levels([Look(60, 0.5), Look(120, 1.0), Look(150, 1.0)])[-1] == 0.0
     assert over_looks(1e-9, 150, 1.0, [Look(120, 1.0)]) == 1.0

@@ -15,7 +15,6 @@ from sklearn.metrics import cohen_kappa_score
 from calibration.errors import CalibrationError
 from calibration.results import CalibrationSettings
 from calibration.totals.inter_human import (
-    INTER_HUMAN,
     label_agreement_of_people,
     mean_kappa_of_people,
     rank_agreement_of_people,
@@ -25,6 +24,12 @@ from tests.calibration.studies import made_pairs, made_ratings
 
 LABELS = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "labels"
 FEW = CalibrationSettings(resamples=199)
+INTER_HUMAN = {  # the paper's short name
+    "wlc": label_agreement_of_people,
+    "drg": mean_kappa_of_people,
+    "dr3": score_correlations_of_people,
+    "race": rank_agreement_of_people,
+}
 
 
 def wide(frame: pd.DataFrame) -> pd.DataFrame:

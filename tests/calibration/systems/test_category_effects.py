@@ -13,7 +13,8 @@ from statsmodels.formula.api import ols
 
 from calibration.errors import CalibrationError
 from calibration.results import CalibrationSettings
-from calibration.systems.category_effects import category_anova, category_effects, feature_correlation, topic_difficulty
+from calibration.systems.category_effects import category_anova, category_effects, difficulty_of, feature_correlation
+from calibration.systems.topic_scores import WINS, topic_scores
 from tests.calibration.ranked import verdicts
 
 FEW = CalibrationSettings(resamples=400)
@@ -111,7 +112,7 @@ def test_effects_of_categories_are_of_scores_beside_the_mean_of_all_agents_there
 
 
 def test_topics_are_hard_where_the_named_systems_lose() -> None:
-    found = topic_difficulty(wlc(), "judge", ["good", "bad"])
+    found = difficulty_of(topic_scores(wlc(), "judge", WINS), ("good", "bad"))
     assert found["t00"] == 0.5
     assert (found["t06"], found["t07"]) == (0.0, 0.5)
 

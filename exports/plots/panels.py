@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from calibration.confidence.sureness import FIFTHS
 from calibration.delegating.alone import Alone
+from calibration.estimates import Estimate
 from calibration.results import CalibrationReport
 from exports.figures import WIDE, Figure
 from exports.plots.names import fitted
@@ -104,36 +105,37 @@ def _draw_alone(rows: Sequence[Alone], width: float) -> Canvas:
         [(one.judge, lettered("decides {share}", share=percent(_decides(one)))) for one in rows], width
     )
     for delegation, panel in zip(rows, found, strict=True):
-        _scales_alone(panel.axes, top, first=panel.first, last=panel.last)
+        _scales(panel, top, ["0", percent(top / 2), percent(top)], "items decided", "error")
         panel.axes.axhline(delegation.error_allowed, color=INK_SOFT, lw=0.8, ls=(0, (3, 2)), zorder=1)
-        _points(panel.axes, delegation)
+        known = [step for step in delegation.steps if not math.isnan(step.error.value)]
+        _curve(panel.axes, [(one.share.value, one.error, one.error.value, one.outcome == "passed") for one in known])
     return canvas
 
 
-def _scales_alone(axes: Axes, top: float, *, first: bool, last: bool) -> None:
+def _scales(panel: Panel, top: float, words: list[str], across: str, up: str) -> None:
+    """`words`: of the levels 0, half of `top` and `top`."""
+    axes = panel.axes
     axes.set_xlim(0, 1)
     axes.set_ylim(0, top)
-    levels = [0, top / 2, top]
     axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
-    axes.set_yticks(levels, ["0", *(percent(level) for level in levels[1:])] if first else [""] * 3, color=INK_SOFT)
+    axes.set_yticks([0, top / 2, top], words if panel.first else [""] * 3, color=INK_SOFT)
     axes.yaxis.grid(True, color=LINE, lw=0.5)
     axes.set_axisbelow(True)
-    if last:
-        axes.set_xlabel(lettered("items decided"))
-    if first:
-        axes.set_ylabel(lettered("error"))
+    if panel.last:
+        axes.set_xlabel(lettered(across))
+    if panel.first:
+        axes.set_ylabel(lettered(up))
 
 
-def _points(axes: Axes, delegation: Alone) -> None:
+def _curve(axes: Axes, points: Sequence[tuple[float, Estimate, float, bool]]) -> None:
+    """Estimates by their place across, each with a bar from where it begins, nan for none; and which are filled."""
     blue = OKABE_ITO[0]
-    known = [step for step in delegation.steps if not math.isnan(step.error.value)]
-    axes.plot([step.share.value for step in known], [step.error.value for step in known], color=blue, lw=0.6, zorder=2)
-    for step in known:
-        x = step.share.value
-        axes.plot([x, x], [step.error.value, step.error.high], color=blue, lw=BAR, solid_capstyle="butt", zorder=3,
-                  clip_on=False)  # fmt: skip
-        fill = blue if step.outcome == "passed" else PAPER
-        axes.plot([x], [step.error.value], "o", ms=4.2, mfc=fill, mec=blue, mew=BAR, zorder=4, clip_on=False)
+    axes.plot([x for x, *_ in points], [one.value for _, one, *_ in points], color=blue, lw=0.6, zorder=2)
+    for x, one, begins, is_filled in points:
+        if not math.isnan(begins):
+            axes.plot([x, x], [begins, one.high], color=blue, lw=BAR, solid_capstyle="butt", zorder=3, clip_on=False)
+        fill = blue if is_filled else PAPER
+        axes.plot([x], [one.value], "o", ms=4.2, mfc=fill, mec=blue, mew=BAR, zorder=4, clip_on=False)
 
 
 def confidence_figure(report: CalibrationReport, width: float = FULL_PAGE) -> Figure | None:
@@ -167,33 +169,8 @@ def _caption_confidence(report: CalibrationReport, rows: Sequence[Believed]) -> 
 def _draw_confidence(rows: Sequence[Believed], width: float) -> Canvas:
     canvas, found = panels([(curve.rater, curve.kind) for curve in rows], width)
     for curve, panel in zip(rows, found, strict=True):
-        _scales_confidence(panel.axes, first=panel.first, last=panel.last)
-        _curve(panel.axes, curve)
+        _scales(panel, 1, ["0", "50 %", "100 %"], "confidence", "right")
+        panel.axes.plot([0, 1], [0, 1], color=INK_SOFT, lw=0.8, ls=(0, (3, 2)), zorder=1)
+        points = zip(curve.claimed, curve.points, strict=True)
+        _curve(panel.axes, [(x, one, one.low, False) for x, one in points if not math.isnan(one.value)])
     return canvas
-
-
-def _scales_confidence(axes: Axes, *, first: bool, last: bool) -> None:
-    axes.set_xlim(0, 1)
-    axes.set_ylim(0, 1)
-    ticks, words = [0, 0.5, 1], ["0", "50 %", "100 %"]
-    axes.set_xticks(ticks, words)
-    axes.set_yticks(ticks, words if first else [""] * 3, color=INK_SOFT)
-    axes.yaxis.grid(True, color=LINE, lw=0.5)
-    axes.set_axisbelow(True)
-    axes.plot([0, 1], [0, 1], color=INK_SOFT, lw=0.8, ls=(0, (3, 2)), zorder=1)
-    if last:
-        axes.set_xlabel(lettered("confidence"))
-    if first:
-        axes.set_ylabel(lettered("right"))
-
-
-def _curve(axes: Axes, curve: Believed) -> None:
-    known = [(x, point) for x, point in zip(curve.claimed, curve.points, strict=True) if not math.isnan(point.value)]
-    blue = OKABE_ITO[0]
-    axes.plot([x for x, _ in known], [point.value for _, point in known], color=blue, lw=0.6, zorder=2)
-    for x, point in known:
-        if not math.isnan(point.low):
-            axes.plot(
-                [x, x], [point.low, point.high], color=blue, lw=BAR, solid_capstyle="butt", zorder=3, clip_on=False
-            )
-        axes.plot([x], [point.value], "o", ms=4.2, mfc=PAPER, mec=blue, mew=BAR, zorder=4, clip_on=False)

@@ -7,7 +7,10 @@ from typing import Any
 
 import streamlit as st
 
+from annotation.offline.ballot_format import rescue_signer
 from annotation.offline.packets import PacketFile
+from annotation.people.principals import Principal
+from annotation.people.sign_ins import csrf_token
 from app.component.files import ComponentFile, ModuleFile
 from app.texts import ENGLISH, Texts, as_json, catalogues, inline_json, texts_for
 
@@ -101,23 +104,26 @@ _mount_language = st.components.v2.component(
 def annotate(data: dict[str, Any], key: str) -> None:
     """Show the annotator's page over the whole window.
 
-    `data`: `{aid, csrf, person, name, rescue, language, position: {done, of}, finished, study: {title, simulated}}`, of
-    which `name` is the person's own, `rescue` signs what is downloaded unsaved (annotation/offline/ballot_format.py),
-    `language` is the study's, and optionally `links: [{text, back, href}]`, other pages for its menu and as the next
-    step (the first of them when all is done), `code` or `back`, a crowd platform's completion code or the way back to
-    it, and `note`, a sentence said once with the first item. Reports and answers are fetched by the page itself,
-    because `data` is sent again with every rerun. `key` keeps one page over reruns; without it `data` would be part of
-    its identity.
+    `data`: that of `signed_in`, of which `rescue` signs what is downloaded unsaved, and `{aid, name, position: {done,
+    of}, finished, study: {title, simulated}}`, of which `name` is the person's own, and optionally `links: [{text,
+    back, href}]`, other pages for its menu and as the next step (the first of them when all is done), `code` or `back`,
+    a crowd platform's completion code or the way back to it, and `note`, a sentence said once with the first item.
+    Reports and answers are fetched by the page itself, because `data` is sent again with every rerun. `key` keeps one
+    page over reruns; without it `data` would be part of its identity.
     """
     _mount(key=key, data=with_words(data))
 
 
-def sign_out(data: dict[str, Any], key: str) -> None:
-    """The button "Log out" in the upper right corner, which asks first where answers are unsaved.
+def signed_in(principal: Principal, cookie: str, language: str) -> dict[str, Any]:
+    """What either page knows of who is signed in; `language` is the study's."""
+    return {
+        "csrf": csrf_token(cookie), "person": principal.opaque_id, "rescue": rescue_signer(cookie), "language": language
+    }  # fmt: skip
 
-    `data`: `{csrf, person, rescue, language}`.
-    """
-    _mount_sign_out(key=key, data=with_words(data))
+
+def sign_out(principal: Principal, cookie: str, language: str) -> None:
+    """The button "Log out" in the upper right corner, which asks first where answers are unsaved."""
+    _mount_sign_out(key="sign_out", data=with_words(signed_in(principal, cookie, language)))
 
 
 def name_language(tag: str) -> None:

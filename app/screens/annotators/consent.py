@@ -7,12 +7,11 @@ from html import escape
 import streamlit as st
 
 from annotation.errors import AnnotationError
-from annotation.offline.ballot_format import rescue_signer
 from annotation.participation.standing import withdraw_consent
 from annotation.people.consent import Consent, give_consent, view_consent
 from annotation.people.principals import Principal
-from annotation.people.sign_ins import csrf_token, who
 from annotation.people.sign_ins import sign_out as leave
+from annotation.people.sign_ins import who
 from annotation.rendering import render_report
 from annotation.texts.scripts import direction
 from annotation.work.way_back import go_back
@@ -66,9 +65,7 @@ def show(principal: Principal, cookie: str) -> None:
             _ask(cookie, consent.sha256, words)
         elif consent.state == "given":
             _withdraw(cookie, words)
-    signed_in = {"csrf": csrf_token(cookie), "person": principal.opaque_id, "rescue": rescue_signer(cookie)}
-    signed_in["language"] = consent.language
-    sign_out(signed_in, key="sign_out")
+    sign_out(principal, cookie, consent.language)
 
 
 def page_html(consent: Consent) -> str:

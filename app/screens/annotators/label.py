@@ -6,12 +6,11 @@ import streamlit as st
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
-from annotation.offline.ballot_format import rescue_signer
-from annotation.people import principals, sign_ins
+from annotation.people import principals
 from annotation.studies import protocol_of
 from annotation.training.training import TrainingState, closed_gate, training_state
 from annotation.work import claiming, own_work, page, progress, way_back
-from app.component import annotate, sign_out
+from app.component import annotate, sign_out, signed_in
 from app.screens.annotators import consent, my_work
 from app.screens.look import attributes, link_back, style
 from app.settings import database
@@ -39,13 +38,10 @@ def show(principal: principals.Principal, cookie: str) -> None:
         (consent.show if gate == "consent" else show_untrained)(principal, cookie)
         return
     annotate(
-        {
+        signed_in(principal, cookie, language)
+        | {
             "aid": assignment.aid if assignment else None,
-            "csrf": sign_ins.csrf_token(cookie),
-            "person": principal.opaque_id,
             "name": name,
-            "rescue": rescue_signer(cookie),
-            "language": language,
             "position": {"done": done, "of": of},
             "finished": assignment is None and done > 0 and done == of and status == "open",
             "status": status,
@@ -82,9 +78,7 @@ def show_untrained(principal: principals.Principal, cookie: str) -> None:
     style(theme)
     st.html(f"<style>{my_work.CSS}{CSS}</style>")
     st.html(page_html(state, texts_for(language), is_sent_back=back is not None))
-    signed_in = {"csrf": sign_ins.csrf_token(cookie), "person": principal.opaque_id, "rescue": rescue_signer(cookie)}
-    signed_in["language"] = language
-    sign_out(signed_in, key="sign_out")
+    sign_out(principal, cookie, language)
 
 
 def page_html(state: TrainingState, words: Texts, *, is_sent_back: bool = False) -> str:

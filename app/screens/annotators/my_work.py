@@ -7,9 +7,8 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotation.offline.ballot_format import rescue_signer
 from annotation.participation import own_studies
-from annotation.people import principals, sign_ins
+from annotation.people import principals
 from annotation.rendering import render_report
 from annotation.texts.scripts import direction
 from annotation.work.own_work import STATES as OWN_STATES
@@ -86,9 +85,7 @@ def show(principal: principals.Principal, cookie: str) -> None:
     st.html(f"<style>{CSS}</style>")
     asked = st.query_params
     st.html(page_html(work, asked.get("find", ""), asked.get("from", ""), is_elsewhere))
-    signed_in = {"csrf": sign_ins.csrf_token(cookie), "person": principal.opaque_id, "rescue": rescue_signer(cookie)}
-    signed_in["language"] = work.language
-    sign_out(signed_in, key="sign_out")
+    sign_out(principal, cookie, work.language)
 
 
 def page_html(work: OwnWork, find: str = "", first: str = "", is_elsewhere: bool = False) -> str:

@@ -6,9 +6,8 @@ from html import escape
 import streamlit as st
 from sqlalchemy import orm
 
-from annotation.offline.ballot_format import rescue_signer
 from annotation.participation import own_studies
-from annotation.people import accounts, principals, sign_ins
+from annotation.people import accounts, principals
 from annotation.studies import protocol_of
 from annotation.work import own_work
 from app import progress
@@ -59,9 +58,7 @@ def show(principal: principals.Principal, cookie: str) -> None:
                     with connect.transaction(database()) as session:
                         own_studies.go_to(session, principal, cookie, study_id)
                     st.rerun()
-    signed_in = {"csrf": sign_ins.csrf_token(cookie), "person": principal.opaque_id, "rescue": rescue_signer(cookie)}
-    signed_in["language"] = words.language
-    sign_out(signed_in, key="sign_out")
+    sign_out(principal, cookie, words.language)
 
 
 def told(session: orm.Session, place: accounts.Place, words: Texts) -> tuple[str, str]:

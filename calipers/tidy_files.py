@@ -133,7 +133,7 @@ def _read_one(
     else:
         said = _as_called_in(table.frame, options.asked) if of_folder else options.asked
         found = proposing.propose(table.frame, said)
-        other = beside.raters_beside(table.frame, found.mapping, said)
+        other = beside.raters_beside(table.frame, found.mapping, said, bool(form.records))
         raters = other.raters
         unsaid += [*other.problems, *beside.differing(table.frame, found.mapping, raters)]
         if raters:

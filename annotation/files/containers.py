@@ -67,8 +67,8 @@ class Container:
 
     @property
     def criteria(self) -> set[str]:
-        """All that it names as asked."""
-        return {*self.asked, *self.answers.values()} - {""}
+        """All that it names as asked, in small letters."""
+        return {one.casefold() for one in (*self.asked, *self.answers.values())} - {""}
 
 
 def raters_listed(
@@ -252,9 +252,8 @@ def _with_criteria(
     kept, left = {}, []
     for name, one in found.items():
         others = {asked for called, other in found.items() if called != name for asked in other.criteria}
-        shared = {key: asked for key, asked in one.answers.items() if asked in others}
-        is_alone = len(found) == 1 and not elsewhere and (one.is_list or one.is_known)
-        if one.is_sure or is_alone:
+        shared = {key: asked for key, asked in one.answers.items() if asked.casefold() in others}
+        if one.is_sure or (len(found) == 1 and not elsewhere and (one.is_list or one.is_known)):
             kept[name] = one
         elif shared:
             kept[name] = replace(one, answers=shared)
@@ -287,7 +286,7 @@ def _refuse_unsaid(
     full = [one for _, one in members if one not in BLANK]
     answers, is_sure = _answers(full, telling, said)
     inside = list(dict.fromkeys(key for one in full if isinstance(one, Mapping) for key in one))
-    shared = {*answers.values()} & {asked for one in known.values() for asked in one.criteria}
+    shared = {one.casefold() for one in answers.values()} & {asked for one in known.values() for asked in one.criteria}
     is_whole = answers and "" not in answers and (is_sure or shared) and not TEXTS & {*inside}
     if (plain_key(name).endswith("judges") or is_whole) and not _is_own_record(members, telling):
         holds = f" with {', '.join(inside[:6])}" if inside else ""

@@ -28,6 +28,9 @@ def read_mt_bench(path: Path, reading: Reading) -> Found:
     """The topic is the question, the criterion the turn; an item is a question's turn with two models, or one."""
     found = Found()
     for row in records(path, reading, found):
+        more = [name for name in row.values if name.endswith("_winner") and "winner" in row.values]
+        if more:
+            raise ImportingError(f"{path}: {', '.join(more)} beside winner: give --layout table, which reads them too")
         with collecting(found.problems):
             found.entries += _entries(found, row.where, row.values)
     if (others := found.aside.get(OTHER, 0)) * 10 > len(found.entries):

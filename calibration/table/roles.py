@@ -28,7 +28,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {  # what other people call our columns, 
     ),
     "rater_kind": ("ratertype", "annotatortype", "kind"),
     "criterion": (
-        "criterionid", "criteria", "dimension", "aspect", "metric", "metricname", "criterionname", "facet",
+        "criterionid", "criteria", "dimension", "aspect", "metric", "metricname", "criterionname", "facet", "scorename",
     ),
     "label": (
         "verdict", "winner", "vote", "choice", "preference", "pref", "judgment", "judgement", "score", "rating",
@@ -41,10 +41,12 @@ NAMES: Mapping[str, tuple[str, ...]] = {  # what other people call our columns, 
     "system_a": (
         "modela", "system1", "model1", "assistanta", "assistant1", "modelleft", "systemleft", "leftmodel",
         "leftsystem", "firstmodel", "firstsystem", "system", "model", "candidate",
+        "response1model", "responseamodel",
     ),
     "system_b": (
         "modelb", "system2", "model2", "assistantb", "assistant2", "modelright", "systemright", "rightmodel",
         "rightsystem", "secondmodel", "secondsystem", "baseline", "opponent", "referencemodel",
+        "response2model", "responsebmodel",
     ),
     "presentation": ("order", "shownorder", "presentationorder"),
     "category": ("domain", "genre"),

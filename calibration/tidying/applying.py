@@ -115,11 +115,12 @@ def _was_asked(long: pd.DataFrame, mapping: LabelMap, blank: pd.Series[bool]) ->
 def unfolded(table: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
     """A row for each answer, with the columns `label`, and `rater_id` and `criterion` where heads say them."""
     if not mapping.spread:
-        return table.assign(label=_either(table, mapping.columns.get("label", ())))
+        asked = {name: spelt_once(table[name]) for name in mapping.columns.get("criterion", ())[:1]}
+        return table.assign(label=_either(table, mapping.columns.get("label", ())), **asked)
     rest = table.drop(columns=[one.column for one in mapping.spread]).assign(**{ROW: range(len(table))})
     parts = []
     for at, one in enumerate(mapping.spread):
-        named = {"rater_id": one.rater_id, "criterion": one.criterion}
+        named = {"rater_id": one.rater_id, "criterion": one.criterion, "presentation": one.presentation}
         beside = {f"{BESIDE}{part}": table[name] for part, name in one.measures.items()} | {AT: at}
         parts.append(
             rest.assign(label=table[one.column], **{name: text for name, text in named.items() if text}, **beside)
@@ -127,10 +128,16 @@ def unfolded(table: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True).fillna("")
 
 
+def spelt_once(names: pd.Series[str]) -> pd.Series[str]:
+    """Names that differ in capital letters alone as the first of them is written: Clarity and clarity are one."""
+    first: dict[str, str] = {}
+    return names.map({name: first.setdefault(name.casefold(), name) for name in names.unique()})
+
+
 def _named(long: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
     """The columns by their parts. The item's is left to the end: its systems may be turned first."""
     out = pd.DataFrame({"label": long["label"]})
-    for name in ("rater_id", "criterion"):
+    for name in ("rater_id", "criterion", "presentation"):
         if any(getattr(one, name) for one in mapping.spread):
             out[name] = long[name]
     for part, columns in mapping.columns.items():
@@ -207,7 +214,7 @@ def _read_answers(out: pd.DataFrame, mapping: LabelMap, problems: list[str]) -> 
         if answers.read_as == "systems":
             meant = _of_systems(out.loc[rows], meant, problems)
         if answers.read_as == "sides":
-            meant = _of_sides(out.loc[rows], meant, problems)
+            meant = _of_sides(out.loc[rows], meant, [] if any(one.presentation for one in mapping.spread) else problems)
         label.loc[rows] = meant
     out["label"] = label
     if status.ne("").any():
@@ -229,7 +236,9 @@ def _of_systems(rows: pd.DataFrame, meant: pd.Series[str], problems: list[str]) 
 
 
 def _of_sides(rows: pd.DataFrame, meant: pd.Series[str], problems: list[str]) -> pd.Series[str]:
-    """A is what stood left or first; system_a where the presentation is AB."""
+    """A is what stood left or first; system_a where the presentation is AB. In a wide table with a judge in both orders
+    the others' A is system_a.
+    """
     order = rows["presentation"] if "presentation" in rows else pd.Series("", index=rows.index)
     unknown = meant.isin(["A", "B"]) & ~order.isin(["AB", "BA"])
     if unknown.any():

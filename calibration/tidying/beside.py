@@ -28,12 +28,13 @@ class Beside:
     told: tuple[str, ...] = ()
 
 
-def raters_beside(table: pd.DataFrame, mapping: LabelMap, asked: Asked) -> Beside:
+def raters_beside(table: pd.DataFrame, mapping: LabelMap, asked: Asked, is_chosen: bool = False) -> Beside:
     """Columns that nothing is known of and that answer each item once, in words of the column of answers.
 
     Read are those of --people; without it those that a head gives to one person, where no row is a person's, or to one
     model. The others are asked about where nobody says who is a person, else told; so are answers in other words where
     the head is a rater's, or another column of the same object is read. `table`: text; `mapping`: of its rows.
+    `is_chosen`: the user says which lists of records are read; else that no judge is left is asked about.
     """
     who, label = (mapping.columns.get(part, ()) for part in ("rater_id", "label"))
     if len(who) != 1 or len(label) != 1 or mapping.spread or not mapping.columns.get("item_id"):
@@ -79,13 +80,13 @@ def raters_beside(table: pd.DataFrame, mapping: LabelMap, asked: Asked) -> Besid
         elif not _is_plain(name) or _differing(table, mapping, name):
             left.append(name)
         elif is_like and is_model:
-            raters[name] = bare
+            raters[name] = names_of.own_key(bare)
         else:
             like += [name] if is_like and not is_judge else []
             (left if asked.people or is_judge or given & systems or (people and not person) else unsure).append(name)
     objects = {one.rpartition(".")[0] for one in (*raters, *unsure)} - {""}
     for name in [one for one in like if asked.people and one.rpartition(".")[0] in objects]:
-        raters[name] = names_of.bare_name(name)  # a judge beside judges, whatever it is called
+        raters[name] = names_of.own_key(names_of.bare_name(name))  # a judge beside judges, whatever it is called
         left.remove(name)
     for name, is_rater in unlike.items():
         is_rater = is_rater or name.rpartition(".")[0] in objects
@@ -96,6 +97,11 @@ def raters_beside(table: pd.DataFrame, mapping: LabelMap, asked: Asked) -> Besid
         f"not read, though they may be answers: {', '.join(left)} (--people names those that are a person's; a judge's "
         "is called by the judge's name alone)"
     )
+    judges = [name for name in left if "." in name and names_of.kind_of_name(name.partition(".")[2]) == "judge"]
+    is_left_out = judges and not raters and {*mapping.kinds.values()} == {"human"}  # then no judge is read
+    if is_left_out and not is_chosen and "." in who[0]:
+        both = f"{who[0].rpartition('.')[0]}+{judges[0].partition('.')[0]}"
+        problems.append(f"{told}; {typed('--read', f'records={both}')} where {', '.join(judges)} are judges'")
     return Beside(raters, tuple(problems), (told,) if left else ())
 
 

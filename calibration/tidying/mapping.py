@@ -31,7 +31,7 @@ def by_map(part: str, *columns: str) -> str:
 
 @dataclass(frozen=True)
 class Spread:
-    """One column of a wide table: whose answers it holds, to which criterion; "" where the row says it.
+    """One column of a wide table: whose answers it holds, to which criterion, in which order; "" where the row says it.
 
     `measures`: confidence, cost_usd or seconds of these answers -> the column that holds it.
     """
@@ -39,6 +39,7 @@ class Spread:
     column: str
     rater_id: str = ""
     criterion: str = ""
+    presentation: str = ""
     measures: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -49,7 +49,9 @@ def measured(names: Iterable[str], answers: Iterable[str]) -> dict[str, str]:
         inside = [owner for owner in owners if head == owner or head.startswith(f"{owner}.")]
         if inside:
             found[name] = owners[max(inside, key=len)]
-        elif kind_of_name(bare_name(head)) and any(re.match(rf"{re.escape(head)}[ _.:/-]", one) for one in owners):
+        elif ("." in head or kind_of_name(bare_name(head))) and any(
+            re.match(rf"{re.escape(head)}[ _.:/-]", one) for one in owners
+        ):
             found[name] = ""
     return found
 

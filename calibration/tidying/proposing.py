@@ -17,7 +17,7 @@ from calibration.table.other_languages import language_of, plain_head
 from calibration.table.roles import NAMES, as_text, called_elsewhere, in_english, roles_of
 from calibration.tidying import keys, mapping, measures, readings, shape
 from calibration.tidying.found import FROM, Found, ask_who_is_who, kind_of, some_of, words_of
-from calibration.tidying.raters import called, kind_of_word
+from calibration.tidying.raters import called, kind_of_word, own_key
 from calibration.tidying.value_sets import plain
 
 OVERALL = "overall"
@@ -161,10 +161,13 @@ def _find_raters(found: Found) -> None:
         found.told.append(f"who answered is the {source}")
         names = words_of(found.table[source])
     found.asked = replace(found.asked, people=tuple(called(person, names) or person for person in found.asked.people))
+    held = {own_key(name): name for name in names if found.spread}  # `judges.gpt-4o` is gpt-4o
+    if len(held) == len(names):
+        found.spread = tuple(replace(one, rater_id=own_key(one.rater_id)) for one in found.spread)
     if "rater_kind" in found.columns:
         _read_kinds(found)
     elif "rater_kind" not in found.constants:
-        _find_kinds(found, names)
+        _find_kinds(found, held if len(held) == len(names) else dict(zip(names, names, strict=True)))
 
 
 def _read_kinds(found: Found) -> None:
@@ -182,15 +185,18 @@ def _read_kinds(found: Found) -> None:
     found.kind_words = {word: kind for word, kind in words.items() if kind}
 
 
-def _find_kinds(found: Found, raters: Sequence[str]) -> None:
-    """Who is a person and who a judge, by a column of words or by the raters' names; asked for where neither says."""
+def _find_kinds(found: Found, raters: Mapping[str, str]) -> None:
+    """Who is a person and who a judge, by a column of words or by the raters' names; asked for where neither says.
+
+    `raters`: name -> as the file has it.
+    """
     column = next((name for name in found.free() if _tells_kinds(name, found.table[name])), "")
     if column and not found.asked.people:
         found.columns["rater_kind"] = (column,)
         found.kind_words = {word: kind_of_word(word) for word in words_of(found.table[column])}
         found.told.append(f"{column!r} says who is a person and who a judge")
         return
-    found.kinds = {name: kind_of(name, found.asked) for name in raters}
+    found.kinds = {name: kind_of(as_held, found.asked) for name, as_held in raters.items()}
     source = plain(found.columns.get("rater_id", ("",))[0])
     if source in PERSONS and not found.asked.people:
         found.kinds = {name: kind or "human" for name, kind in found.kinds.items()}

@@ -15,9 +15,10 @@ PEOPLE = re.compile(
     r"|专家|标注员|标注者|标注人|志愿者|人工|人类)(?:e?s|en|nen)?)(?:[ _.:#-]*[a-z]?\d*|[ _.:#-].*)"
 )
 JUDGES = re.compile(
-    r"(?:.*(?:gpt|claude|gemini|llama|mistral|mixtral|qwen|deepseek|palm-?2|command-?r|prometheus|pandalm|judgelm"
+    r"(?:.*(?:gpt|claude(?! (?!opus|sonnet|haiku|instant)[^\W\d_]+$)|gemini|llama|mistral"
+    r"|mixtral|qwen|deepseek|palm-?2|command-?r|prometheus|pandalm|judgelm"
     r"|auto-?j|grok|vicuna|gemma|kimi|sonnet|haiku|opus|sonar).*|(?:.*[ _.:/-])?(?:llm|judge|ai|lm|bot)"
-    r"(?:[ _.:#/-]*\d*|[ _.:#/-].*)|o[1345](?:-.*)?|(?:phi|glm|yi|nova|jamba)[ _-]?\d.*)"
+    r"(?:[ _.:#/-]*\d*|[ _.:#/-].*)|judges\..*|o[1345](?:-.*)?|(?:phi|glm|yi|nova|jamba)[ _-]?\d.*)"
 )
 KIND_WORDS = {
     **dict.fromkeys(("human", "person", "people", "expert", "crowd", "annotator", "humans", "manual", "user"), "human"),
@@ -39,6 +40,7 @@ ANSWER_WORDS = frozenset(
      "annotation", "annotations", "value", "response", "chosen", "preferred")
 )  # fmt: skip
 TOGETHER = re.compile(r"(?:human|people|expert|annotator|rater|reviewer|assessor|coder|labell?er|participant|worker)s?")
+HELD = frozenset(("judge", "judges", "models", "llms"))
 ALONE = re.compile(r"[^\W\d_]+[ _.:#-]*(?:[a-z]|\d*)")  # a word for a person, and which of them
 OF_ALL = MADE_OF_OTHERS | {
     "count", "n", "number", "agreement", "majority", "consensus", "kappa", "min", "max", "final", "均分", "中位数",
@@ -82,9 +84,17 @@ def is_of_all(column: str) -> bool:
 
 
 def called(name: str, raters: Collection[str]) -> str:
-    """The rater of this name, or the only one whose dotted name ends in it (`mara` is `experts.mara`); else ""."""
-    ends = [one for one in raters if one.rpartition(".")[2] == name]
+    """The rater of this name, or the only one whose dotted name ends in it (`mara` is `experts.mara`), or the other way
+    round; else "".
+    """
+    ends = [one for one in raters if one.rpartition(".")[2] == name or (one and name.endswith(f".{one}"))]
     return name if name in raters else ends[0] if len(ends) == 1 else ""
+
+
+def own_key(name: str) -> str:
+    """A rater's name without the object that holds it: `judges.gpt-4o` is gpt-4o, `experts.mara` mara."""
+    before, sign, own = name.partition(".")
+    return own if sign and (TOGETHER.fullmatch(before.casefold()) or before.casefold() in HELD) else name
 
 
 def bare_name(column: str) -> str:
@@ -120,21 +130,25 @@ def crossed(columns: Sequence[str], people: Collection[str] = ()) -> tuple[Sprea
 
     Told apart by names of raters, and by `people`: all heads of one side say who answers, or some and no other.
     """
-    for mark in MARKS:
-        for from_left in (True, False):
-            pairs = [_split(one, mark, from_left) for one in columns]
-            if not all(one and other for one, other in pairs):
-                continue
-            left, right = dict.fromkeys(one for one, _ in pairs), dict.fromkeys(other for _, other in pairs)
-            if len(left) < 2 or len(right) < 2 or {*pairs} != {*product(left, right)}:
-                continue
-            named = [[bool(kind_of_name(name)) or name in people for name in side] for side in (left, right)]
-            for place in range(2):
-                if all(named[place]) or (any(named[place]) and not any(named[1 - place])):
-                    return tuple(
-                        Spread(name, pair[place], pair[1 - place]) for name, pair in zip(columns, pairs, strict=True)
-                    )
+    heads = [_without_containers(one) for one in columns]
+    for mark, from_left, place in product(MARKS, (True, False), range(2)):
+        pairs = [_split(one, mark, from_left) for one in heads]
+        spelt = {pair[1 - place].casefold(): pair[1 - place] for pair in reversed(pairs)}  # Clarity and clarity are one
+        own = [(pair[place], spelt[pair[1 - place].casefold()]) for pair in pairs]
+        raters, criteria = (dict.fromkeys(side) for side in zip(*own, strict=True)) if own else ({}, {})
+        if min(len(raters), len(criteria)) < 2 or "" in {*raters, *criteria} or {*own} != {*product(raters, criteria)}:
+            continue
+        is_rater = [[bool(kind_of_name(name)) or name in people for name in side] for side in (raters, criteria)]
+        if len({*own}) == len(own) and (all(is_rater[0]) or (any(is_rater[0]) and not any(is_rater[1]))):
+            return tuple(Spread(name, *pair) for name, pair in zip(columns, own, strict=True))
     return ()
+
+
+def _without_containers(head: str) -> str:
+    """A dotted head without the objects that hold all answers: `judgments.gpt-4o.scores.depth` is gpt-4o.depth."""
+    parts = head.split(".")
+    kept = [part for part in parts if part.casefold() not in ANSWER_WORDS]
+    return ".".join(kept) if len(kept) > 1 else head
 
 
 def _split(name: str, mark: str, from_left: bool) -> tuple[str, str]:

@@ -84,27 +84,14 @@ def _ask_of_orders(found: Found) -> None:
             found.table = found.table.drop(columns=name)
 
 
-def _ask_of_both_orders(found: Found) -> None:
-    """Two columns of a wide table that may be one judge's, in both orders."""
-    ended = [one.rater_id for one in found.spread if re.fullmatch(r".*[ _.-](?:ab|ba)", one.rater_id, re.I)]
-    twice = [name for name in ended if [one[:-3] for one in ended].count(name[:-3]) > 1]
-    if twice and "rater_id" not in found.asked.columns:
-        columns = [one.column for one in found.spread]
-        found.problems.append(
-            f"{' and '.join(twice)} may be one judge in both orders: "
-            f"{mapping.by_map('ignore', twice[-1])} reads the first alone; "
-            f"{mapping.by_map('rater_id', *columns)} where they are two judges whose A is always system_a; "
-            "else write a row for each answer with its presentation"
-        )
-
-
 def find_answers(found: Found) -> None:
     """How the words of each criterion are read."""
-    _ask_of_both_orders(found)
     table = applying.unfolded(found.table, found.mapping)
     column = found.columns.get("criterion", ("",))[0]
     if any(one.criterion for one in found.spread):
         column = "criterion"
+    elif column and (twice := {*found.table[column]} - {*table[column]}):
+        found.told.append(f"one criterion with one that differs in capital letters alone: {', '.join(sorted(twice))}")
     judged = applying.is_of_judge(table, found.mapping)
     groups = [(str(name), rows) for name, rows in table.groupby(column, sort=False)] if column else [("", table)]
     named = " ".join(found.columns.get("label", ())) or " ".join(one.column for one in found.spread)
@@ -151,9 +138,10 @@ def _no_answers(found: Found, rows: pd.DataFrame, judged: "pd.Series[bool]") -> 
 
 
 def _say_failed(failed: Mapping[str, str]) -> str:
-    listed = ", ".join(f"{word!r} is {status}" for word, status in failed.items())
-    keep = mapping.typed("--map-label", *(f"{word}={word}" for word in failed))
-    return f"what judges alone say is no answer: {listed} (where they are answers: {keep})" if failed else ""
+    words = {word: status for word, status in failed.items() if word != status}
+    listed = ", ".join(f"{word!r} is {status}" for word, status in words.items())
+    keep = mapping.typed("--map-label", *(f"{word}={word}" for word in words))
+    return f"what judges alone say is no answer: {listed} (where they are answers: {keep})" if words else ""
 
 
 def _read(found: Found, rows: pd.DataFrame, named: str) -> tuple[mapping.Answers, str, str]:
@@ -181,7 +169,7 @@ def _read(found: Found, rows: pd.DataFrame, named: str) -> tuple[mapping.Answers
         )
     if answers.read_as == "sides" and (said.labels_are == "verdicts" or _named_after_sides(found)):
         answers = replace(answers, read_as="verdicts")
-    elif answers.read_as == "sides" and "presentation" not in found.columns and not ask:
+    elif answers.read_as == "sides" and "presentation" not in {*found.columns, *rows} and not ask:
         ask = (
             "left, right, first and second are places, and no column says which system stood there: --map "
             "presentation=COLUMN (other words than AB and BA: --map-label WORD=BA), or --labels-are verdicts where the "

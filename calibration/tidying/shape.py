@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -34,6 +36,8 @@ def find_shape(found: Found) -> None:
     left = [name for name in holding if beside.was_not_chosen(found.table, name, answers)]
     found.told += [f"what was not chosen is no answer of its own: {', '.join(left)}"] if left else []
     candidates = [name for name in holding if name not in {*measured, *left}]
+    if "label" in found.columns and "label" not in found.asked.columns:
+        _leave_texts(found, [name for name in candidates if bare_name(name) != name])
     if _are_answers(found, candidates):
         raters = {*candidates, *found.columns.pop("rater_id")}
         candidates = [name for name in found.names if name in raters]
@@ -48,6 +52,14 @@ def find_shape(found: Found) -> None:
         _spread_criteria(found, _of_the_raters(found, candidates))
     else:
         _spread_raters(found, candidates)
+
+
+def _leave_texts(found: Found, others: list[str]) -> None:
+    """Texts under a head such as `answer` are what was judged, where another column of answers is called one's own."""
+    (label,) = found.columns["label"][:1]
+    if others and not _holds_answers(label, found.table[label]) and not _is_sure(found.table[label]):
+        del found.columns["label"]
+        found.told.append(f"{label!r} holds texts, and no answers")
 
 
 def _are_answers(found: Found, candidates: list[str]) -> bool:
@@ -201,6 +213,7 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
         return
     found.spread = tuple(mapping.Spread(name, rater_id=bare_name(name)) for name in raters)
     found.told.append(f"a column for each rater: {', '.join(raters)}")
+    _read_both_orders(found)
     left = [name for name in (candidates if people else alike) if name not in raters]
     likely = [name for name in left if _share_most(found.table, name, raters)]
     likely = [name for name in likely if not people or len(words_of(found.table[name])) > 1]
@@ -215,6 +228,25 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
     elif left:
         said = "--map rater_id=ONE+OTHER names all raters" if people else people_of([*raters, *left])
         found.told.append(f"not read as answers: {', '.join(left)} (say so if they are: {said})")
+
+
+def _read_both_orders(found: Found) -> None:
+    """Two columns `gpt-4o_AB` and `gpt-4o_BA` as one judge's answers in both orders, where it is said what A is."""
+    ends = [re.fullmatch(r"(.+)[ _.-](ab|ba)", one.rater_id, re.I) for one in found.spread]
+    owners = [end[1] for end in ends if end]
+    twice = [(one, end) for one, end in zip(found.spread, ends, strict=True) if end and owners.count(end[1]) > 1]
+    if twice and found.asked.labels_are in ("verdicts", "sides"):
+        in_order = {one.column: replace(one, rater_id=end[1], presentation=end[2].upper()) for one, end in twice}
+        found.spread = tuple(in_order.get(one.column, one) for one in found.spread)
+    elif twice:
+        second = [one.column for one, end in twice if end[2].upper() == "BA"]
+        found.problems.append(
+            f"{' and '.join(one.rater_id for one, _ in twice)} may be one judge's each in both orders: --labels-are "
+            "verdicts where A is system_a however shown, --labels-are sides where A is what stood first; "
+            f"{mapping.by_map('ignore', *second)} reads the first order alone; "
+            f"{mapping.by_map('rater_id', *(one.column for one in found.spread))} where each is a judge of its own "
+            "whose A is always system_a"
+        )
 
 
 def _holds_answers(name: str, cells: pd.Series[str]) -> bool:

@@ -200,7 +200,7 @@ def test_judges_objects_beside_one_persons_keep_item_prices_and_what_is_missing(
     assert {*read.labels["status"]} == {"ok", "missing"}
     prices = {(row.rater_id, row.item_id): row.cost_usd for row in read.labels.itertuples()}
     for (who, item), cost in prices.items():
-        place = {"judges.gpt-4o-mini": 1, "judges.claude-sonnet": 2}.get(who)
+        place = {"gpt-4o-mini": 1, "claude-sonnet": 2}.get(who)
         is_blank = not place or (item, place) == ("q8", 1)
         assert cost == ("" if is_blank else str(place / (int(item[1:]) + 1)))
 

@@ -271,6 +271,9 @@ def test_a_judge_of_mt_bench_is_one_by_a_model_s_name_and_in_a_list_as_text(
         ImportingError, match=r"2 winners that are neither .*: give --layout table, which reads its columns"
     ):
         read(tmp_path / "votes.csv")
+    pd.DataFrame(votes).assign(human_winner="model_a").to_csv(tmp_path / "votes.csv", index=False)
+    with pytest.raises(ImportingError, match="human_winner beside winner: give --layout table, which reads them too"):
+        read(tmp_path / "votes.csv")
     kinds = {*zip(labels["rater_id"], labels["rater_kind"], strict=True)}
     assert kinds == {("Claude-Dupont", "human"), (called, "judge")}
 

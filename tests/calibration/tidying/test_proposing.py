@@ -148,12 +148,31 @@ def test_what_a_value_of_an_order_means_can_be_said() -> None:
     assert tidy(table, found.mapping).labels["label"].tolist() == ["A", "B"]
 
 
+def test_texts_called_an_answer_are_none_beside_columns_of_scores() -> None:
+    rows = [{"question": n, "answer": f"text {n}", "human_score": n % 5, "judge_score": (n + place) % 5, "judge_model": who}
+            for n in range(40) for place, who in enumerate(("gpt", "llama"))]  # fmt: skip
+    found = propose(pd.DataFrame(rows).astype("str"))
+    assert (found.mapping.columns["label"], found.problems) == (("judge_score",), ())
+    assert "'answer' holds texts, and no answers" in found.told
+
+
+def test_criteria_that_differ_in_capital_letters_alone_are_one() -> None:
+    table = frame("id rater criterion score\na ann_1 Depth 4\na gpt-4 depth 3\na ann_1 Tone 4\na gpt-4 Tone 3")
+    found = propose(table)
+    assert tidy(table, found.mapping).labels["criterion"].tolist() == ["Depth", "Depth", "Tone", "Tone"]
+    assert "one criterion with one that differs in capital letters alone: depth" in found.told
+
+
 def test_columns_of_one_judge_in_two_orders_are_asked_about() -> None:
     table = frame("item model_a model_b human_1 gpt-4_AB gpt-4_BA\ni x y A A B\nj x y B B A")
     (problem,) = propose(table).problems
-    assert (
-        "gpt-4_AB and gpt-4_BA may be one judge in both orders: --map ignore=gpt-4_BA reads the first alone" in problem
-    )
+    assert "gpt-4_AB and gpt-4_BA may be one judge's each in both orders: --labels-are verdicts where A is" in problem
+    assert "--map ignore=gpt-4_BA reads the first order alone" in problem
+    for labels_are, second in (("verdicts", ["B", "A"]), ("sides", ["A", "B"])):
+        both = tidy(table, propose(table, Asked(labels_are=labels_are)).mapping).labels.set_index("rater_id")
+        assert both["label"]["human_1"].tolist() == ["A", "B"]
+        assert both["label"]["gpt-4"].tolist() == ["A", "B", *second]
+        assert both["presentation"]["gpt-4"].tolist() == ["AB", "AB", "BA", "BA"]
     said = Asked(columns={"rater_id": ("human_1", "gpt-4_AB", "gpt-4_BA")})
     assert propose(table, said).problems == ()
     flagged = frame("item model_a model_b human_1 gpt-4 gpt-4_swapped\ni x y A A 0\nj x y B B 1")

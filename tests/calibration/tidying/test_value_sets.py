@@ -77,7 +77,7 @@ def test_what_is_called_a_score_is_one_and_what_is_said_goes_before_what_is_foun
     [
         ("annotator_1", "human"), ("Expert 17", "human"), ("human", "human"), ("author_2", "human"), ("ann3", "human"),
         ("gpt-4", "judge"), ("meta-llama/Llama-3-70B", "judge"), ("judge", "judge"), ("llm_judge", "judge"),
-        ("claude_v1", "judge"), ("o3-mini", "judge"), ("ada", ""), ("A1XYZ", ""), ("hannah", ""), ("airport", ""),
+        ("claude_v1", "judge"), ("Claude Opus", "judge"), ("Claude Dupont", ""), ("judges.mini", "judge"), ("o3-mini", "judge"), ("ada", ""), ("A1XYZ", ""), ("hannah", ""), ("airport", ""),
     ],
 )  # fmt: skip
 def test_a_name_says_what_a_rater_is_or_nothing_does(name: str, kind: str) -> None:
@@ -96,6 +96,12 @@ def test_heads_of_a_wide_table_hold_raters_and_criteria() -> None:
         ("ann1", "style"), ("ann1", "depth"), ("gpt-4", "style"), ("gpt-4", "depth"),
     ]  # fmt: skip
     assert crossed(["style.ann1", "style.gpt-4", "depth.ann1", "depth.gpt-4"])[1].criterion == "style"
+    nested = [f"ratings.ann1.{one}" for one in ("Style", "Depth")] + [
+        f"judgments.gpt.scores.{one}" for one in ("style", "depth")
+    ]
+    assert [(one.rater_id, one.criterion) for one in crossed(nested)] == [
+        ("ann1", "Style"), ("ann1", "Depth"), ("gpt", "Style"), ("gpt", "Depth"),
+    ]  # fmt: skip
     assert crossed(["ann1_style", "gpt_depth"]) == (), "not every rater with every criterion"
     nobody = ["ada_style", "ada_depth", "ben_style", "ben_depth"]
     assert crossed(nobody) == (), "no name says who answers"

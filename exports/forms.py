@@ -17,6 +17,7 @@ from calibration.results import Estimate
 from exports.cells import Cell, shown
 from exports.tables import Table
 from plain.spreadsheets import guarded
+from plain.wording import judge_named
 
 _BLOCK = re.compile(r"\s*(?:#{1,6}(?:\s|$)|[+-](?:\s|$)|\d+[.)](?:\s|$)|(?:-\s*){3,}$|[=-]+\s*$)")  # would open a block
 
@@ -149,7 +150,7 @@ def _html_class(cells: Sequence[Cell]) -> str:
 
 def _html_cell(cell: Cell, kind: str, address: Callable[[Estimate], str] | None) -> str:
     value, interval = map(escape, shown(cell))
-    value = value.replace("[both orders]", "[both\N{NO-BREAK SPACE}orders]")
+    value = value.replace("[both orders]", judge_named("[both orders]").replace(" ", "\N{NO-BREAK SPACE}"))
     low_high = f' <span class="ci">{interval}</span>' if interval else ""
     leads = escape(address(cell)) if address and isinstance(cell, Estimate) else ""
     linked = f'<a class="c-to" href="{leads}">{value}</a>' if leads else value

@@ -23,6 +23,8 @@ _language: ContextVar[str] = ContextVar("language", default=ENGLISH)
 
 def worded(sentence: str, /, **fields: object) -> str:
     """The sentence in the language that is set, its {fields} filled in; without fields as it stands."""
+    if fields and _language.get() != ENGLISH:
+        fields = {name: judge_named(value) if isinstance(value, str) else value for name, value in fields.items()}
     told = sentence if _language.get() == ENGLISH else catalogue(_language.get()).gettext(sentence) if sentence else ""
     return told.format(**fields) if fields else told
 
@@ -32,6 +34,11 @@ def worded_of(n: int, one: str, other: str, /, **fields: object) -> str:
     spoken_in = None if _language.get() == ENGLISH else catalogue(_language.get())
     told = spoken_in.ngettext(one, other, n) if spoken_in else one if n == 1 else other
     return told.format(n=n, **fields)
+
+
+def judge_named(name: str) -> str:
+    """A judge's name as it is read: what calipers adds to it where both of its answers count is no name."""
+    return name.replace("[both orders]", worded("[both orders]"))
 
 
 def several(count: int, thing: str, more: str = "") -> str:

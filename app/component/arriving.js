@@ -49,7 +49,7 @@ class Arriving {
     page.header.refresh();
     page.sayWhere();
     if (page.handedIn) {
-      const said = { text: tell("page.handed_in", { n: page.handedIn }), quiet: true };
+      const said = { text: tell("page.handed_in", { n: page.handedIn }), quiet: true, heard: true }; // by the heading in focus
       page.notices.set("handed_in", said);
       setTimeout(() => page.notices.get("handed_in") === said && page.notices.delete("handed_in") && page.refresh(), SAID_MS);
     }

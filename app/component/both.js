@@ -42,7 +42,7 @@ function combined(rows) {
   );
   return {
     answer: given.some((one) => one !== null) ? given.map((one) => one ?? "–").join(" · ") : null,
-    told: told.join(", "),
+    told: told.reduce(joined),
     done: is("yes") ? "yes" : is("no") ? "no" : "part",
     lacks: rows.find(({ now }) => now.lacks)?.now.lacks ?? null,
     need: rows.find(({ now }) => now.need)?.now.need ?? null,

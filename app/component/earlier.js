@@ -9,7 +9,7 @@ class EarlierReasons {
 
   show() {
     this.button.hidden = !this.page.item.earlier_reasons;
-    this.button.textContent = tell("earlier.button");
+    write(this.button, tell("earlier.button"));
     this.button.title = tell("earlier.explain");
   }
 

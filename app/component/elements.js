@@ -45,6 +45,11 @@ function make(tag, attributes = {}, ...children) {
   return node;
 }
 
+/** WebKit counts no click where the text that was pressed is another node at release, be it the same words. */
+function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
 /** An id of 128 random bits; crypto.randomUUID is missing on plain http, where laboratories do run this. */
 function randomId() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

@@ -8,15 +8,15 @@ class Form {
     this.page = page;
     this.root = root;
     this.where = new Where();
-    this.questions = make("div", { class: "questions", id: "question" });
+    this.questions = make("div", { class: "questions" });
     this.choices = new Radios({
-      attributes: { class: "choices", "aria-describedby": "question" },
+      attributes: { class: "choices" },
       choose: (id, by) => page.choose(id, by),
     });
     this.oneReport = this.scores = new Scores(page);
     this.twoReports = new ScoreRows(page); // instead, where the page says of which it asks
     this.confidence = new Radios({
-      attributes: { class: "confidence", "aria-label": tell("form.confidence_title"), title: tell("form.confidence_title") },
+      attributes: { class: "confidence", title: tell("form.confidence_title") },
       choose: (id, by) => page.confide(id && Number(id), by),
     });
     this.versions = new Versions(page);
@@ -165,17 +165,17 @@ class Form {
     const criteria = this.item.criteria;
     const at = criteria.findIndex((criterion) => criterion.id === criterionOf(id));
     const { side } = this.page.answers.rows.get(id);
-    const { label, category, subcategory } = criteria[at];
+    const { label, text, category, subcategory } = criteria[at];
     const group = subcategory || category;
     const where = tell("form.where", { n: at + 1, of: criteria.length });
     this.where.show(group, where);
     for (const node of this.questions.children) node.classList.toggle("open", node.dataset.criterion === criterionOf(id));
     this.whyReport.textContent = side ? tell(`pane.${side}_region`) : "";
     const named = tell("form.named", { label, where }); // what the focus lands on says where one is
-    this.choices.root.setAttribute("aria-label", named);
-    this.confidence.root.setAttribute("aria-label", nameOf(tell("form.confidence_title"), side));
+    this.choices.ask(named, text);
+    this.confidence.ask(nameOf(tell("form.confidence_title"), side));
     if (this.isRating) this.scores.ask({ ...criteria[at], named }, this.item.choices);
-    this.where.arrived(id, nameOf(named, side), this.answering.root.contains(this.root.getRootNode().activeElement));
+    this.where.arrived(id, asking(nameOf(named, side), text), this.answering.root.contains(this.root.getRootNode().activeElement));
     if (!this.textareas.has(id)) this.textareas.set(id, this.textarea(id, nameOf(label, side)));
     for (const [each, box] of this.textareas) box.hidden = each !== id;
     this.list.activate(id);
@@ -274,8 +274,7 @@ class Form {
     this.submit.hidden = hidden;
     this.submit.classList.toggle("ready", ready);
     this.submit.setAttribute("aria-disabled", String(busy));
-    // WebKit clicks nothing where the text that was pressed is another at release, be it the same words
-    if (this.submitText.textContent !== text) this.submitText.textContent = text;
+    write(this.submitText, text);
     this.left.textContent = toDo;
   }
 

@@ -142,7 +142,7 @@ class Header {
     const { title = "", prompt, language: lang = "", dir = "" } = topic ?? {};
     const asked = prompt && prompt !== title ? prompt : "";
     for (const [node, words] of [[this.topicTitle, title], [this.topicPrompt, asked]]) {
-      if (node.textContent !== words) node.textContent = words;
+      write(node, words);
       Object.assign(node, { lang, dir });
     }
   }
@@ -150,7 +150,7 @@ class Header {
   /** Which of two panes one reads; with one there is nothing to switch or to scroll together. */
   showPanes(panes) {
     for (const button of this.sides.children) {
-      button.textContent = paneTitle(panes.find(({ side }) => side === button.dataset.side)?.name ?? "");
+      write(button, paneTitle(panes.find(({ side }) => side === button.dataset.side)?.name ?? ""));
       button.setAttribute("aria-pressed", String(button.dataset.side === this.page.reading.active));
     }
     this.sides.hidden = this.sync.hidden = panes.length < 2;
@@ -161,7 +161,8 @@ class Header {
     this.sync.setAttribute("aria-pressed", String(how !== "off"));
     this.sync.setAttribute("aria-label", tell("header.sync", words));
     this.sync.title = tell("header.sync_title", words);
-    this.sync.replaceChildren(icon(how === "matching" ? "match" : "sync"));
+    if (this.sync.dataset.how !== how) this.sync.replaceChildren(icon(how === "matching" ? "match" : "sync"));
+    this.sync.dataset.how = how;
   }
 
   outlineOpen(open) {
@@ -170,14 +171,14 @@ class Header {
 
   showTime(spent) {
     const text = spent ? (this.page.preferences.values.pace && this.page.may("pace") ? pace(this.page, spent) : minutes(spent.item)) : "";
-    if (this.time.textContent !== text) this.time.textContent = text;
+    write(this.time, text);
     this.time.title = spent ? tell("header.active_spent", { item: minutes(spent.item), study: minutes(spent.study) }) : "";
   }
 
   showSave() {
     const { state, text } = saveState(this.page);
     this.save.dataset.save = state;
-    if (this.saveText.textContent !== text) this.saveText.textContent = text;
+    write(this.saveText, text);
     this.tellException(state, text);
   }
 

@@ -37,7 +37,7 @@ class AnswerHistory {
   show(id) {
     const n = this.told.get(id)?.length ?? 0;
     this.button.hidden = n < 2;
-    this.button.textContent = tell("history.button", { n });
+    write(this.button, tell("history.button", { n }));
   }
 
   /** True when the server answered. */
@@ -115,7 +115,7 @@ class AnswerHistory {
     return [
       make("b", {}, this.page.answers.text(choice) ?? tell("history.no_answer")),
       rationale && !same && make("p", {}, rationale),
-      also.length > 0 && make("span", { class: "soft" }, also.join(", ")),
+      also.length > 0 && make("span", { class: "soft" }, also.reduce(joined)),
     ];
   }
 }

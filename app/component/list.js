@@ -67,14 +67,14 @@ class CriteriaList {
     const row = this.rows.get(id);
     const now = this.describe(id);
     const parts = [now.told ?? now.answer ?? (now.need ? null : tell("list.no_answer")), now.need ?? now.lacks, now.save === "saved" ? null : tell(`save.${now.save}`)];
-    const told = tell("list.row", { label: row.label, state: parts.filter(Boolean).join(", ") });
+    const told = tell("list.row", { label: row.label, state: parts.filter(Boolean).reduce(joined) });
     if (row.told === `${now.done} ${told}`) return now.done; // thousands of needless changes while somebody types
     row.told = `${now.done} ${told}`;
     row.button.dataset.done = now.done;
     row.button.dataset.save = now.save;
     row.button.setAttribute("aria-label", told);
-    row.answer.textContent = now.answer ?? "";
-    row.need.textContent = now.need ?? "";
+    write(row.answer, now.answer ?? "");
+    write(row.need, now.need ?? "");
     return now.done;
   }
 

@@ -37,12 +37,13 @@ class NoticeLine {
     this.root = make("div", { class: "notice" }, this.text, this.said, this.action);
   }
 
-  say({ text = "", tone = "plain", action, quiet = false } = {}) {
+  say({ text = "", tone = "plain", action, quiet = false, heard = false } = {}) {
     this.root.dataset.tone = tone;
+    this.said.ariaLive = heard ? "off" : "polite";
     for (const [node, words] of [[this.text, quiet ? "" : text], [this.said, quiet ? text : ""]])
-      if (node.textContent !== words) node.textContent = words;
+      write(node, words);
     this.action.hidden = !action;
-    this.action.textContent = action?.text ?? "";
+    write(this.action, action?.text ?? "");
     this.action.onclick = action?.run ?? null;
   }
 }

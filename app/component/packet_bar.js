@@ -70,7 +70,7 @@ class PacketBar {
       ? ["due", tell(desk.balloted ? "packet.older" : "packet.none")]
       : ["saved", desk.balloted ? tell("packet.saved") : ""];
     this.state.dataset.state = state;
-    if (this.state.textContent !== text) this.state.textContent = text;
+    write(this.state, text);
     this.save.classList.toggle("ready", due);
   }
 

@@ -27,7 +27,10 @@ class Page {
         this.placeMoved();
       },
       laid: () => this.find.isOpen && this.find.markSeen(),
-      turned: () => this.header?.refresh(),
+      turned: () => {
+        if (!shell.reading.offsetHeight) this.form?.fold(true); // the question had all the window
+        this.header?.refresh();
+      },
       enlarge: (...part) => this.dialogs.enlarge(...part),
     });
     this.quoting = new Quoting({ page: this, root: shell.root, signal: shell.ends.signal });

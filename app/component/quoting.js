@@ -58,7 +58,7 @@ class Quoting {
   offer() {
     const span = this.dragging || !this.page.current || !this.page.mayEdit(this.page.current) ? null : this.selected();
     this.button.hidden = !span;
-    this.button.lastChild.textContent = pressedFor("q");
+    write(this.button.lastChild, pressedFor("q"));
     if (span) this.place(span);
   }
 

@@ -12,6 +12,11 @@ class Radios {
     this.root.addEventListener("keydown", (event) => this.pressed(event));
   }
 
+  /** What the group is called; the question itself is said where none is chosen, and the focus is on the group. */
+  ask(name, text) {
+    this.names = { name, open: text ? asking(name, text) : name };
+  }
+
   /** options: [{id, content, key?}]; `before` are nodes that precede the buttons. */
   fill(options, ...before) {
     this.buttons = options.map(({ id, content, key }) =>
@@ -43,6 +48,7 @@ class Radios {
   mark(value, fixed) {
     this.chosen = value;
     const chosen = this.buttons.find(({ dataset }) => dataset.choice === value);
+    this.root.setAttribute("aria-label", chosen ? this.names.name : this.names.open);
     for (const button of this.buttons) {
       button.setAttribute("aria-checked", String(button === chosen));
       button.tabIndex = button === (chosen ?? this.buttons[0]) ? 0 : -1;

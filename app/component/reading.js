@@ -281,7 +281,7 @@ class Reading {
     const share = length > 0 ? 1 - (end - shown) / length : 1;
     pane.furthest = Math.min(1, Math.max(pane.furthest, before, share));
     const percent = `${Math.floor(100 * pane.furthest + 0.001)} %`;
-    if (pane.read.textContent !== percent) pane.read.textContent = percent; // else a layout for every scroll
+    write(pane.read, percent); // else a layout for every scroll
   }
 
   place() {

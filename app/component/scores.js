@@ -9,7 +9,7 @@ class Scores {
     this.page = page;
     this.typed = ""; // digits that may still become a longer score
     this.buttons = new Radios({
-      attributes: { class: "scores", "aria-describedby": `question ${meaning}` },
+      attributes: { class: "scores", "aria-describedby": meaning },
       choose: (id, by) => page.choose(id, by),
     });
     this.field = new ScoreField(page, tag, meaning);
@@ -18,14 +18,14 @@ class Scores {
   }
 
   /** Another criterion; `also` are the answers beside the numbers, `not_applicable` or none. */
-  ask({ id, label, scale, named = label }, also) {
+  ask({ id, text, scale, named }, also) {
     this.forget();
     this.values = scoresOf(scale);
-    this.field.ask(id, named, this.values.length ? null : scale);
+    this.field.ask(id, asking(named, text), this.values.length ? null : scale);
     const columns = this.values.length <= 6 ? this.values.length : Math.ceil(this.values.length / 2);
     this.buttons.root.style.cssText = `--columns: ${columns}; --all: ${this.values.length}`;
     this.buttons.root.hidden = !this.values.length && !also.length;
-    this.buttons.root.setAttribute("aria-label", named);
+    this.buttons.ask(named, text);
     this.buttons.fill([
       ...this.values.map((value) => ({ id: value, content: [icon("check"), make("span", {}, value)] })),
       ...also.map((choice) => ({ id: choice.id, content: [icon("check"), make("span", {}, choiceText(this.page.item, choice))] })),
@@ -86,7 +86,7 @@ class ScoreField {
       type: "number",
       class: "score",
       autocomplete: "off",
-      "aria-describedby": `question score-range${tag} ${meaning}`,
+      "aria-describedby": `score-range${tag} ${meaning}`,
       "aria-errormessage": `score-refusal${tag}`,
       oninput: () => this.typed(),
       onchange: () => this.left(),

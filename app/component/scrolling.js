@@ -53,6 +53,7 @@ class Scrolling {
   }
 
   glide(node, top, atOnce = false) {
+    if (!node.clientHeight) this.reading.turned();
     const calm = atOnce || matchMedia("(prefers-reduced-motion: reduce)").matches;
     const to = Math.min(Math.max(0, top), node.scrollHeight - node.clientHeight);
     this.goal = { node, top: to, at: performance.now() };

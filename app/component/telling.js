@@ -48,6 +48,9 @@ const typedLength = (text) => [...text.trim()].reduce((sum, letter) => sum + (WI
 /** What comes after what, in a list: for `reduce`. */
 const joined = (before, next) => tell("list.joined", { before, next });
 
+/** "Clear, 1 of 2: Which is clearer?": what is heard where a question is to be answered. A description would be told twice by Chromium, as changed too. */
+const asking = (named, text) => tell("list.row", { label: named, state: text });
+
 const isTold = (key) => key in TEXTS.en.words;
 
 /** What the server refused, by its code; in English the server's own sentence, which says more. */

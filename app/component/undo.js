@@ -60,7 +60,7 @@ class Undo {
     if (!shown) return;
     const { id, name, before, after } = act;
     const done = after === null ? tell("undo.clearing", { what: this.told(id, name, before) }) : this.told(id, name, after);
-    this.words.textContent = tell("undo.undo");
+    write(this.words, tell("undo.undo"));
     this.button.title = tell("undo.title", { what: done });
     this.button.setAttribute("aria-label", this.button.title);
   }

@@ -172,7 +172,7 @@ def listed(one: AnnotatorQuality) -> list[str]:
     facts = [failed] if one.attention_failed else []
     if one.too_fast:
         few, more = one.too_fast[:3], len(one.too_fast) - 3
-        which = ", ".join(few) + (worded(" and {more} more", more=more) if more > 0 else "")
+        which = worded(", ").join(few) + (worded(" and {more} more", more=more) if more > 0 else "")
         many = several(len(one.too_fast), "item")
         fast = worded("{items} in less time than reading at 600 words a minute: {which}", items=many, which=which)
         facts.append(fast)
@@ -255,5 +255,5 @@ def _percent(one: Estimate) -> str:
 
 
 def _joined(names: list[str]) -> str:
-    several_names = worded("{names} and {last}", names=", ".join(names[:-1]), last=names[-1])
+    several_names = worded("{names} and {last}", names=worded(", ").join(names[:-1]), last=names[-1])
     return names[0] if len(names) == 1 else several_names

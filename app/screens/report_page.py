@@ -142,16 +142,14 @@ def _as_code(name: str, text: str) -> str:
 
 def in_one_line(value: object) -> str:
     """A value, or a few of them; "" for what holds more than that, and for nothing."""
+    if not isinstance(value, Mapping | list | tuple):
+        return "" if value is None else str(value)
+    inside = value.values() if isinstance(value, Mapping) else value
+    if any(isinstance(inner, Mapping | list | tuple) for inner in inside):
+        return ""
     if isinstance(value, Mapping):
-        parts = [f"{name}: {in_one_line(inner)}" for name, inner in value.items() if in_one_line(inner)]
-        return (
-            ", ".join(parts) if not any(isinstance(inner, Mapping | list | tuple) for inner in value.values()) else ""
-        )
-    if isinstance(value, list | tuple):
-        return (
-            ", ".join(map(str, value)) if not any(isinstance(inner, Mapping | list | tuple) for inner in value) else ""
-        )
-    return "" if value is None else str(value)
+        inside = [f"{name}: {inner}" for name, inner in value.items() if in_one_line(inner)]
+    return worded(", ").join(map(str, inside))
 
 
 def here_alone() -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from exports.plots.theme import TEXT, themed
+from plain.wording import judge_named, worded
 
 ELLIPSIS = "…"
 LEAST_CUT = 8  # letters that all names begin with, from which they are left out
@@ -56,7 +57,7 @@ def fitted(name: str, room: float, points: float, lines: int = 2) -> str:
 
     What is still too long loses its middle: the ends of two model names are what tells them apart.
     """
-    name = " ".join(name.split())
+    name = " ".join(judge_named(name).split())
     if width_of(name, points) <= room:
         return name
     if lines > 1 and " [" in name:  # what calipers adds to a judge's name, such as [both orders]
@@ -70,7 +71,7 @@ def fitted(name: str, room: float, points: float, lines: int = 2) -> str:
                 return f"{first}\n{second}"
         start, end = name[: len(name) // 2], name[len(name) // 2 :]
         return f"{_shortened(start, room, points, tail=False)}\n{_shortened(end, room, points, tail=True)}"
-    return _cut(name.replace("[both orders]", "[both]"), room, points)
+    return _cut(name.replace(judge_named("[both orders]"), worded("[both]")), room, points)
 
 
 def told_apart(names: Sequence[str], rooms: Sequence[float], points: float = TEXT) -> list[str]:
@@ -78,8 +79,9 @@ def told_apart(names: Sequence[str], rooms: Sequence[float], points: float = TEX
 
     What all of them begin with, up to a sign between words, is left out where it is long and not all fit whole.
     """
+    names = [*map(judge_named, names)]
     if all(width_of(name, points) <= rooms[0] for name in names):
-        return list(names)
+        return names
     cut = 0
     for at, mark in enumerate(min(names) if len(names) > 1 else ""):
         if len({name[: at + 1] for name in names}) > 1:

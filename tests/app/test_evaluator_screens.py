@@ -291,7 +291,7 @@ NAMES = re.findall(
     "csv toml zip pdf "
     "html topics prompt title category language topic id system model response text presentation AB BA repeats run len "
     "folder wlc table deepresearchgym deepresearch bench reportbench dr eval race ar de en zh pairs design active for gap "
-    "difference agreement both orders answer report calibration CALIPERS BACKUP FOLDER CSV JSON TOML PDF SVG PNG LaTeX "
+    "difference agreement answer report calibration CALIPERS BACKUP FOLDER CSV JSON TOML PDF SVG PNG LaTeX "
     "BibTeX Markdown USD UTC ICC CC BY sha Cohen Krippendorff Pearson Spearman Kendall Bradley Terry Holm Wilson Steiger "
     "Dirichlet max judges labels bundle",
 )

@@ -1,4 +1,4 @@
-"""What a person who does not see hears: Orca over a Firefox on a screen in memory, its speech as text.
+"""What a person who does not see hears: Orca over a browser on a screen in memory, its speech as text.
 
 The keys are those of a keyboard (xdotool), because a screen reader takes some of them before the page does.
 """
@@ -29,23 +29,28 @@ spoken = logging.getLogger("speech")
 spoken.setLevel(logging.INFO)
 spoken.addHandler(logging.FileHandler(os.environ["CALIPERS_SPOKEN"]))
 """
+CHROMIUM = (
+    "--start-maximized", "--force-renderer-accessibility", "--no-sandbox", "--disable-gpu", "--disable-quic",
+    "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--no-first-run", "--no-default-browser-check", "--password-store=basic",
+)  # fmt: skip
 QUIET_S = 1.5  # after which nothing more is said of one act
 
 
 class Listener:
     """A reader at the keyboard. `heard` holds every act, and the lines that were spoken after it."""
 
-    def __init__(self, engine: Firefox, log: Path, screen: dict[str, str]) -> None:
-        self.engine, self.log, self.screen = engine, log, screen
+    def __init__(self, log: Path, screen: dict[str, str]) -> None:
+        self.log, self.screen = log, screen
         self.heard: list[tuple[str, list[str]]] = []
         self.read = 0
 
     def listen(self, act: str) -> list[str]:
         """What was spoken since the last act, once it is quiet."""
-        now, since = self._spoken(), time.monotonic()
+        now, since = self.spoken(), time.monotonic()
         while time.monotonic() - since < QUIET_S:
             time.sleep(0.1)
-            if len(later := self._spoken()) > len(now):
+            if len(later := self.spoken()) > len(now):
                 now, since = later, time.monotonic()
         new, self.read = now[self.read :], len(now)
         self.heard.append((act, new))
@@ -60,16 +65,22 @@ class Listener:
         self._xdotool("type", "--delay", "30", words)
         return self.listen(f"“{words}”")
 
-    def _spoken(self) -> list[str]:
+    def spoken(self) -> list[str]:
         return SPOKEN.findall(self.log.read_text("utf-8", "replace")) if self.log.exists() else []
+
+    def focus(self, program: str) -> None:
+        """Its window has the keyboard."""
+        search = ["xdotool", "search", "--sync", "--onlyvisible", "--class", program]
+        windows = subprocess.check_output(search, env=self.screen, text=True)
+        self._xdotool("windowfocus", "--sync", windows.split()[-1])
 
     def _xdotool(self, *arguments: str) -> None:
         subprocess.run(["xdotool", *arguments], env=self.screen, check=True, timeout=60)
 
 
 @contextmanager
-def listening_to_firefox() -> Iterator[Listener]:
-    """Orca and a Firefox with homes of their own, on a screen and a bus of their own."""
+def listening(browser: str, link: str) -> Iterator[Listener]:
+    """Orca and one of `BROWSERS` with homes of their own, on a screen and a bus of their own, at the link's first item."""
     with ExitStack() as ends:
         folder = Path(ends.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
         read, write = os.pipe()
@@ -80,7 +91,7 @@ def listening_to_firefox() -> Iterator[Listener]:
             screen = f":{display.readline().strip()}"
         own: dict[str, Any] = os.environ | {
             "DISPLAY": screen, "HOME": str(folder), "XDG_RUNTIME_DIR": str(folder), "LANG": "C.UTF-8",
-            "GNOME_ACCESSIBILITY": "1",
+            "GNOME_ACCESSIBILITY": "1", "ACCESSIBILITY_ENABLED": "1",
         }  # fmt: skip
         bus = folder / "bus"
         started(ends, ["dbus-daemon", "--session", "--nofork", "--print-address"], log=bus, env=own)
@@ -93,16 +104,35 @@ def listening_to_firefox() -> Iterator[Listener]:
         mine.write_text(TELLS)
         started(ends, ["orca", "--replace"], env=own)
         waited(lambda: speech.exists() and SPOKEN.search(speech.read_text("utf-8", "replace")))
-        log = folder / "log"
-        profile = folder / "profile"
-        profile.mkdir()
-        browser = ["firefox-esr", "--remote-debugging-port", "0", "--profile", str(profile), "about:blank"]
-        started(ends, browser, log=log, env=own)
-        address = said(log, r"listening on (ws://\S+)")
-        engine = Firefox(ends.enter_context(connect(f"{address}/session", max_size=None)), sized=False)
-        listener = Listener(engine, speech, own)
-        window = subprocess.check_output(
-            ["xdotool", "search", "--sync", "--onlyvisible", "--class", "firefox"], env=own, text=True
-        )
-        listener._xdotool("windowfocus", "--sync", window.split()[-1])
+        listener = Listener(speech, own)
+        BROWSERS[browser](listener, ends, folder, link)
+        listener.listen("the page")
+        listener.heard.clear()
         yield listener
+
+
+def in_firefox(listener: Listener, ends: ExitStack, folder: Path, link: str) -> None:
+    """The page is asked for once the window has the keyboard, in whose place F6 then finds it."""
+    log, profile = folder / "log", folder / "profile"
+    profile.mkdir()
+    browser = ["firefox-esr", "--remote-debugging-port", "0", "--profile", str(profile), "about:blank"]
+    started(ends, browser, log=log, env=listener.screen)
+    address = said(log, r"listening on (ws://\S+)")
+    engine = Firefox(ends.enter_context(connect(f"{address}/session", max_size=None)), sized=False)
+    listener.focus("firefox")
+    engine.goto(link)
+    engine.ready()
+    listener.listen("the link")
+    listener.press("F6")
+
+
+def in_chromium(listener: Listener, ends: ExitStack, folder: Path, link: str) -> None:
+    """It takes the keyboard where a window manager hands it on."""
+    started(ends, ["matchbox-window-manager"], env=listener.screen)
+    browser = ["chromium", f"--user-data-dir={folder / 'profile'}", f"--app={link}", *CHROMIUM]
+    started(ends, browser, env=listener.screen)
+    listener.focus("chromium")
+    waited(lambda: any("Item 1 of" in line for line in listener.spoken()))
+
+
+BROWSERS = {"firefox-esr": in_firefox, "chromium": in_chromium}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +25,17 @@ LISTEN = """() => {
             if (region && region.ariaLive !== 'off' && region.textContent) spoken.push(region.textContent);
     }).observe(root, { subtree: true, childList: true, characterData: true });
 }"""
+# what of a button is made anew while its words stay: one that is pressed then counts for nothing in WebKit
+REMADE = """() => {
+    const root = [...document.querySelectorAll('*')].find((e) => e.shadowRoot?.querySelector('.calipers')).shadowRoot;
+    const words = (nodes) => [...nodes].map((one) => one.textContent).join('');
+    window.remade = new Set();
+    new MutationObserver((changes) => {
+        for (const { target, addedNodes, removedNodes } of changes)
+            if (target.closest?.('button') && removedNodes.length && words(addedNodes) === words(removedNodes))
+                remade.add(target.closest('button').className);
+    }).observe(root, { subtree: true, childList: true });
+}"""
 # what stands on each button, and what it is called
 BUTTONS = """root => [...root.querySelectorAll('button:not(.row)')].filter((one) => one.checkVisibility({ visibilityProperty: true })).map((one) => {
     const seen = [...one.querySelectorAll('*')].filter((part) => part.ariaHidden === 'true');
@@ -35,6 +47,7 @@ BUTTONS = """root => [...root.querySelectorAll('button:not(.row)')].filter((one)
 def test_saving_is_silent_an_outage_and_its_end_are_said_once(opened: Callable[..., Any]) -> None:
     page, _ = opened(EIGHT)
     page.evaluate(LISTEN)
+    page.evaluate(REMADE)
     page.keyboard.press("1")
     for word in ("because", " it", " says so"):
         page.keyboard.insert_text(word)
@@ -52,6 +65,7 @@ def test_saving_is_silent_an_outage_and_its_end_are_said_once(opened: Callable[.
     saved(page)
     told = [words for words in page.evaluate("window.spoken") if "Criterion" not in words]
     assert told == ["Offline, 1 unsaved", "Saved again"]
+    assert page.evaluate("[...window.remade]") == []
 
 
 def test_what_the_focus_lands_on_says_which_criterion_of_how_many(opened: Callable[..., Any]) -> None:
@@ -60,17 +74,17 @@ def test_what_the_focus_lands_on_says_which_criterion_of_how_many(opened: Callab
     page.keyboard.press("1")
     page.keyboard.insert_text("it says so")
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_role("radiogroup", name="Criterion 2, 2 of 8", exact=True)).to_be_focused()
+    expect(page.get_by_role("radiogroup", name=re.compile("^Criterion 2, 2 of 8: ."))).to_be_focused()
     page.keyboard.press("j")  # the focus stays where it is, and so would say nothing
-    expect(page.get_by_role("radiogroup", name="Criterion 3, 3 of 8", exact=True)).to_be_focused()
-    assert page.evaluate("window.spoken").count("Criterion 3, 3 of 8") == 1
+    expect(page.get_by_role("radiogroup", name=(third := re.compile("^Criterion 3, 3 of 8: .")))).to_be_focused()
+    assert len([*filter(third.search, page.evaluate("window.spoken"))]) == 1
 
 
 def test_a_field_for_a_score_says_which_criterion_of_how_many(opened: Callable[..., Any]) -> None:
     page, _ = opened(RATING)
     page.keyboard.press("j")
     page.get_by_role("button", name="Skip to the criteria").press("Enter")
-    expect(page.get_by_role("spinbutton", name="Deep, 2 of 2", exact=True)).to_be_focused()
+    expect(page.get_by_role("spinbutton", name="Deep, 2 of 2: How deep does it go?", exact=True)).to_be_focused()
 
 
 def test_the_topic_has_a_short_name_and_every_name_begins_with_what_is_seen(page: Page) -> None:

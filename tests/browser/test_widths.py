@@ -97,6 +97,8 @@ def test_a_question_of_280_characters_is_on_screen_with_every_answer_at_every_si
     expect(page.locator(".calipers")).to_have_attribute("data-layout", "dock")
     assert page.locator(".calipers").evaluate(HIDDEN, ANSWERS) == []
     a_reader_on_a_phone_folds_the_question_away(page)
+    if protocol is FOUR_AND_SURENESS:
+        at_400_per_cent_the_window_is_the_question_or_a_report(page)
     an_address_is_read_to_its_end_and_keys_scroll_a_long_question(page)
 
 
@@ -109,6 +111,28 @@ def a_reader_on_a_phone_folds_the_question_away(page: Page) -> None:
     assert page.locator(".calipers").evaluate(HIDDEN, ANSWERS) == []
     fold.click()
     expect(page.locator(".question.open p")).to_be_visible()
+
+
+def at_400_per_cent_the_window_is_the_question_or_a_report(page: Page) -> None:
+    """1440 x 900 so enlarged."""
+    page.set_viewport_size({"width": 360, "height": 225})
+    fold, pane = page.get_by_role("button", name="Question and rationale"), page.locator(".side.active .pane")
+    form, root = page.locator(".form"), page.locator(".calipers")
+    assert [pane.evaluate("pane => pane.clientHeight"), form.bounding_box()["height"]] == [0, 185]  # type: ignore[index]
+    for part in (".question.open h2", ".choices :last-child[role=radio]", ".submit"):
+        root.locator(part).last.scroll_into_view_if_needed()
+        assert root.evaluate(HIDDEN, part) == []
+    for shown in (
+        fold.click,
+        page.get_by_role("button", name="Right", exact=True).click,
+        lambda: page.keyboard.press("PageDown"),
+    ):
+        shown()
+        expect(fold).to_have_attribute("aria-expanded", "false")
+        assert pane.evaluate("pane => pane.clientHeight") >= 112  # 149 where no confidence is asked
+        assert root.evaluate(HIDDEN, ".ask-top button") == []
+        fold.click()
+        expect(page.locator(".question.open p")).to_be_visible()
 
 
 def an_address_is_read_to_its_end_and_keys_scroll_a_long_question(page: Page) -> None:

@@ -70,7 +70,9 @@ def sentence(disputes: Adjudication) -> str:
 def about(disputes: Adjudication, protocol: Protocol) -> str:
     """Say what makes a dispute here, and when an item is looked at."""
     names = {criterion.id: criterion.label for criterion in protocol.criterion}
-    listed = ", ".join(names.get(code, code) for code in disputes.rule) if isinstance(disputes.rule, tuple) else ""
+    listed = (
+        worded(", ").join(names.get(code, code) for code in disputes.rule) if isinstance(disputes.rule, tuple) else ""
+    )
     rule = (
         worded("Two people who differ make a dispute, on these criteria alone: {listed}.", listed=listed)
         if listed

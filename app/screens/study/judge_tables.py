@@ -137,14 +137,16 @@ def _settings(judge: Asked) -> Iterable[tuple[str, str]]:
     )
     yield (
         worded("Parameters sent"),
-        ", ".join(f"{k} {json.dumps(v)}" for k, v in judge.params.items()) or worded("the provider's own"),
+        worded(", ").join(f"{k} {json.dumps(v)}" for k, v in judge.params.items()) or worded("the provider's own"),
     )
     if judge.not_sent:
         yield (
             worded("Not accepted"),
-            worded("{not_sent}: the provider's default holds", not_sent=", ".join(judge.not_sent)),
+            worded("{not_sent}: the provider's default holds", not_sent=worded(", ").join(judge.not_sent)),
         )
-    price = ", ".join(f"{name} {value:g}" for name, value in judge.price.items() if isinstance(value, int | float))
+    price = worded(", ").join(
+        f"{name} {value:g}" for name, value in judge.price.items() if isinstance(value, int | float)
+    )
     yield (
         worded("Price"),
         worded("{price} USD per million tokens", price=price) if price else worded("none: cost stays unknown"),

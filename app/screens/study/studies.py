@@ -122,7 +122,7 @@ def _hours(hours: float) -> str:
 
 def _pay(by_currency: Mapping[str, float]) -> str:
     sums = (DASH if math.isnan(amount) else f"{name} {amount:,.2f}" for name, amount in sorted(by_currency.items()))
-    return escape(", ".join(sums)) or DASH
+    return escape(worded(", ").join(sums)) or DASH
 
 
 def _row(principal: Principal, cookie: str, place: Place, name: str, told: str, is_away: bool) -> None:
@@ -240,7 +240,8 @@ def edit_protocol(key: str) -> str | None:
                 report_page.section(
                     f'<h2>{worded("To mend")}</h2><p class="c-red s-told" role="alert">{escape(said)}</p>'
                 )
-        if places := ", ".join(dict.fromkeys(place for place, _ in problems if place)):  # fields of other tabs, too
+        if mended := dict.fromkeys(place for place, _ in problems if place):  # fields of other tabs, too
+            places = worded(", ").join(mended)
             report_page.section(f'<p class="c-red">{worded("First mend: {places}", places=escape(places))}</p>')
     with tried:
         _try_out(key, text, bool(refused))

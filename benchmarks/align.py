@@ -63,7 +63,7 @@ def aligned(folder: Path, seed: int, *, moves: bool) -> tuple[bool, bool]:
         run_judges(engine, study, [after], transport=model)
         with reading(engine) as session:
             scores = measuring.beside(session, session.get_one(Study, study), mini, after, plan).agreement
-        gain = stress_effect(scores.before, scores.after, scores.topics).difference
+        gain = stress_effect(scores.before, scores.after, scores.clusters).difference
         claimed = gain.low > 0
         told += f"; {100 * gain.value:+.1f} [{100 * gain.low:.1f}, {100 * gain.high:.1f}] on {gain.clusters} unseen"
     spent = spending.spent_on(engine, study, plan)

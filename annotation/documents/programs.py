@@ -1,25 +1,92 @@
-"""A program of its own on one document, which can neither run nor write without end."""
+"""A program of its own, which can neither grow nor run nor write without end: on one document, or one that stays."""
 
 import os
+import pickle
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from threading import Event, Timer
+from threading import Event, Lock, Timer
+from typing import Any, TypeVar
 
 MOST_BYTES = 12 << 20  # of a tree: some 300,000 words; as objects in Python it takes 25 times as much
 KILLED = -9
 ROOT = Path(__file__).resolve().parents[2]
+T = TypeVar("T")
 
 
 def run_module(
     name: str, given: bytes, patience_s: float, *arguments: str, most: int = MOST_BYTES
 ) -> tuple[int, bytes, bytes]:
     """One of our own modules as such a program."""
+    command, env = _command(name, *arguments)
+    return run(command, given, patience_s, env, most)
+
+
+def _command(name: str, *arguments: str) -> tuple[list[str], dict[str, str]]:
+    """What runs one of our own modules, and its environment."""
     # -P and our own path first: the current folder may hold an annotation/ or a resource.py of somebody else
     env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))}
-    return run([sys.executable, "-P", "-m", name, *arguments], given, patience_s, env, most)
+    return [sys.executable, "-P", "-m", name, *arguments], env
+
+
+class LimitedProcess:
+    """A process of ours that computes what it is asked, one after the other: each in at most `patience_s` seconds, and
+    all with at most `megabytes` of data. It begins with what is asked first, and anew after one that it could not end.
+    """
+
+    def __init__(self, megabytes: int, patience_s: float) -> None:
+        self.megabytes, self.patience_s = megabytes, patience_s
+        self._one_at_a_time = Lock()
+        self._idle: subprocess.Popen[bytes] | None = None
+
+    def compute(self, function: Callable[..., T], *given: Any) -> T:
+        """What a module's `function` makes of values, all of which can be pickled.
+
+        Raises what it raises, TimeoutError and MemoryError where it meets a limit.
+        """
+        with self._one_at_a_time:
+            process, self._idle = self._idle or self._begun(), None  # whatever interrupts us, no answer is left in it
+            assert process.stdin is not None
+            assert process.stdout is not None
+            try:
+                pickle.dump((self.patience_s, function, given), process.stdin)
+                process.stdin.flush()
+                made: T
+                made, error = pickle.load(process.stdout)
+            except (OSError, EOFError, pickle.UnpicklingError):
+                process.kill()
+                raise TimeoutError if process.wait() == -signal.SIGALRM else MemoryError from None
+            self._idle = process
+        if error is not None:
+            raise error
+        return made
+
+    def _begun(self) -> subprocess.Popen[bytes]:
+        command, env = _command(__name__, str(self.megabytes))
+        # a session of its own: Ctrl-C is for us, who may still ask; it ends when its input does
+        return subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env,
+            start_new_session=True,
+        )  # fmt: skip
+
+
+def main(megabytes: int) -> None:
+    """Such a process: each limit ends it, so that it outlives neither it nor whoever began it."""
+    limit_memory(megabytes)
+    asked = os.fdopen(0, "rb")
+    while asked.peek(1):
+        patience_s, function, given = pickle.load(asked)
+        signal.setitimer(signal.ITIMER_REAL, patience_s)
+        try:
+            made = pickle.dumps((function(*given), None))
+        except Exception as error:  # noqa: BLE001  (for whoever asked)
+            made = pickle.dumps((None, error))
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        sys.stdout.buffer.write(made)
+        sys.stdout.buffer.flush()
 
 
 def limit_memory(megabytes: int) -> None:
@@ -62,3 +129,7 @@ def run(
                 clock.cancel()
         complaints.seek(0)
         return KILLED if late.is_set() else code, made, complaints.read(10_000)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

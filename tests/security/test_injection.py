@@ -17,7 +17,7 @@ from jinja2.exceptions import SecurityError, UndefinedError
 from sqlalchemy import Engine, select, text, update
 from typer.testing import CliRunner
 
-from annotation.judges.asking.prompt import _compiled
+from annotation.judges.asking.prompt import compiled
 from annotation.people.links import invite, revoke
 from annotation.people.principals import local_admin
 from annotation.people.sign_ins import sign_in, who
@@ -201,11 +201,11 @@ def test_a_judges_stored_template_reaches_nothing_of_the_machine() -> None:
         "{{ cycler.__init__.__globals__ }}", "{{ values.append(1) }}",
     ):  # fmt: skip
         with pytest.raises((SecurityError, UndefinedError)):
-            _compiled(attempt).render(values=[])
+            compiled(attempt).render(values=[])
 
 
 def test_a_value_in_a_prompt_is_never_a_template() -> None:
-    assert _compiled("{{ report }}").render(report=TEMPLATE) == TEMPLATE
+    assert compiled("{{ report }}").render(report=TEMPLATE) == TEMPLATE
 
 
 def test_an_update_of_the_database_by_name_takes_no_wildcards(engine: Engine, tmp_path: Path) -> None:

@@ -31,13 +31,6 @@ ENDED_S = 5.0  # a killed process is given to be gone
 QUIET_S = 20.0  # after which the input of a program that has one item to answer is closed
 CLOSED_S = 1.0  # in which a program answers that had waited for its input to end
 FREE = Price(input=0, output=0)
-TEMPLATE = """{{# the judge is code, sha256 {sha256} #}}
-{{% block system %}}
-{{% endblock %}}
-{{% block user %}}
-{{{{ item_json }}}}
-{{% endblock %}}
-"""
 WAITS = (
     "but one at once when its input was closed. A run keeps that open for the next item: read a line, answer it, and "
     "flush (mawk -W interactive, python -u, stdbuf -oL)"
@@ -50,7 +43,7 @@ KEPT_BACK = "CALIPERS_"
 
 def template_of_code(judge: JudgeDefinition) -> str:
     """The template of such a judge: the item as JSON. It holds the code's sha256, so that other code is asked anew."""
-    return TEMPLATE.format(sha256=judge.code_sha256 or "unknown")
+    return f"{{# the judge is code, sha256 {judge.code_sha256 or 'unknown'} #}}\n{prompt.CODE}"
 
 
 def describe_code(judge: JudgeDefinition) -> ModelFacts:

@@ -9,12 +9,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
+from typing import NamedTuple
 
-from jinja2 import TemplateError, TemplateSyntaxError, meta, nodes
+from jinja2 import TemplateSyntaxError, meta, nodes
 
 from annotation.errors import AnnotationError
 from annotation.judges.asking.own_code import template_of_code
-from annotation.judges.asking.prompt import PART, SEES, Material, build_prompt, environment, template_of
+from annotation.judges.asking.prompt import PART, SEES, Material, build_prompt, environment, template_of, within_limits
 from annotation.judges.defining.judge_file import PLAIN, JudgeDefinition
 from annotation.judges.defining.own_files import is_file
 from annotation.protocol import Protocol
@@ -99,7 +100,7 @@ def whole_template(shipped: str, user: str, system: str, source: str) -> str:
 def with_examples(template: str, examples: str) -> str:
     """The template with this text as its `examples`; one that does not name them has them before its user message."""
     literal = json.dumps(examples, ensure_ascii=False)  # a Jinja string as well: no text in it is ever a template
-    names = "examples" in _undeclared(template)
+    names = "examples" in _parts(template).names
     said = "" if names else "{{ examples }}\n\n"
     given = f"{{% set examples = {literal} %}}\n"
     template = template.replace("{% block system %}\n", f"{{% block system %}}\n{given}", 1) if names else template
@@ -138,15 +139,15 @@ def refuse_unfit(template: str, material: Material, source: str) -> None:
 
     `material`: of the study's form; words that nothing else holds take the place of its texts and questions.
     """
-    _parsed(template, source)
+    parts = _parsed(template, source)
     material = _sentinels(material, template)
-    if unknown := sorted(_undeclared(template) - {*NAMES, *SHIPPED_NAMES}):
+    if unknown := sorted(parts.names - {*NAMES, *SHIPPED_NAMES}):
         how = ONE_BY_ONE * (unknown[0] == "criterion")
         raise _bad(source, f"there is no {{{{ {unknown[0]} }}}}; the names are {', '.join(NAMES)}{how}")
     said = _rendered(template, material, source)
     for name, text in zip(material.names, material.texts, strict=True):
         part, within = PART.get(name, name), rf"<{name}-(\w+)>\n{re.escape(text)}\n</{name}-\1>"
-        if part in _undeclared(template) and not re.search(within, said):
+        if part in parts.names and not re.search(within, said):
             raise _bad(
                 source, f"it cuts a tag of the {name} off; put {{{{ {part} }}}} there with no filter and no slice"
             )
@@ -170,7 +171,7 @@ def _sentinels(material: Material, template: str) -> Material:
     Those of reports are long, and hold what filters change: capitals, marks, lines, and every text that the template
     itself writes down, as `replace` does.
     """
-    written = [str(const.value) for const in _syntax(template).find_all(nodes.Const)]
+    written = _parts(template).written
     body = "".join((CHANGEABLE, *written, " ", " ".join(written))).ljust(LONG, ".")[:LONG]
     texts = tuple(f"{SENTINEL.format(number)}{body}" for number in range(len(material.texts)))
     probes = tuple(replace(one, text=SENTINEL.format(f"p{number}")) for number, one in enumerate(material.probes))
@@ -182,13 +183,8 @@ def _rendered(template: str, material: Material, source: str) -> str:
     try:
         prompt = build_prompt(replace(material, template=template), "plain")
     except AnnotationError as error:
-        raise _bad(source, error.text) from None
-    except TemplateError as error:
-        said, of_criteria = CRITERIA.subn("of criteria there is no", error.message or type(error).__name__)
-        said += ONE_BY_ONE * of_criteria
-        raise _bad(source, said) from None
-    except (ArithmeticError, LookupError, TypeError, ValueError, OverflowError, MemoryError) as error:
-        raise _bad(source, f"it cannot be filled in: {error}") from None
+        said, of_criteria = CRITERIA.subn("of criteria there is no", error.text)
+        raise _bad(source, said + ONE_BY_ONE * of_criteria) from None
     if (own := prompt.characters - sum(map(len, material.texts))) > MOST:
         raise _bad(source, f"it has {own:,} characters without its texts; at most {MOST:,} are sent")
     return "\n".join(message["content"] for message in prompt.messages)
@@ -198,7 +194,7 @@ def _blocks(template: str, source: str) -> dict[str, str]:
     """The blocks of a text: the whole of it as `user` where it has none, nothing where it is empty."""
     if not template:
         return {}
-    found = {block.name for block in _parsed(template, source).find_all(nodes.Block)}
+    found = _parsed(template, source).blocks
     if not found:
         return {"user": template}
     if found != BLOCKS:
@@ -206,21 +202,34 @@ def _blocks(template: str, source: str) -> dict[str, str]:
     return dict.fromkeys(BLOCKS, template)
 
 
+class Parts(NamedTuple):
+    """What a template asks for, its blocks, and the values that it writes down."""
+
+    names: frozenset[str]
+    blocks: frozenset[str]
+    written: tuple[str, ...]
+
+
+def parts_of(template: str) -> Parts:
+    """Raises TemplateSyntaxError."""
+    tree = environment().parse(template)
+    names = meta.find_undeclared_variables(tree)  # a filter that there is not is found by none but the compiler
+    blocks = frozenset(block.name for block in tree.find_all(nodes.Block))
+    return Parts(frozenset(names), blocks, tuple(str(const.value) for const in tree.find_all(nodes.Const)))
+
+
 @lru_cache(maxsize=16)
-def _syntax(template: str) -> nodes.Template:
-    return environment().parse(template)
+def _parts(template: str) -> Parts:
+    return within_limits(template, parts_of, template)
 
 
-def _undeclared(template: str) -> set[str]:
-    return meta.find_undeclared_variables(_syntax(template))
-
-
-def _parsed(template: str, source: str) -> nodes.Template:
+def _parsed(template: str, source: str) -> Parts:
     try:
-        _undeclared(template)  # a filter that there is not is found by none but the compiler
-        return _syntax(template)
+        return _parts(template)
     except TemplateSyntaxError as error:
         raise _bad(f"{source}, line {error.lineno}", error.message or "not a Jinja template") from None
+    except AnnotationError as error:
+        raise _bad(source, error.text) from None
 
 
 def _bad(source: str, text: str) -> AnnotationError:

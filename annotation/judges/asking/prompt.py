@@ -2,17 +2,18 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from inspect import isroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from jinja2 import StrictUndefined, Template, TemplateRuntimeError, UndefinedError
+from jinja2 import StrictUndefined, Template, UndefinedError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from annotation.errors import AnnotationError
+from annotation.judges.asking import sandbox
 from annotation.judges.defining.judge_file import PARAPHRASED, PLAIN, Rung
 from annotation.judges.replies.reply import ANSWER_FIELD
 from annotation.protocol import Protocol, Scale, TaskType
@@ -22,8 +23,8 @@ from plain.hashes import canonical_sha256, text_sha256
 TEMPLATES = Path(__file__).parent / "templates"
 SEES = "{# figures #}\n"  # how a template begins whose judge is shown pictures; part of its settings' sha256
 A_PICTURE = 6_000  # tokens at most, as the dearest provider counts one as wide as `figures.pictures` makes them
-MOST = 20_000_000  # characters of a message, far beyond what any model reads
 Message = Mapping[str, Any]
+T = TypeVar("T")
 PAIR = ("report-first", "report-second")  # the tags of two reports
 PART = {"report-first": "first_report", "report-second": "second_report"}  # and what a template calls them
 
@@ -34,6 +35,15 @@ EVIDENCE = (
     "- What the task came with, its files and sources, if any, stands between <evidence-{{ nonce }}> and "
     "</evidence-{{ nonce }}>. It is there to check against; it is not judged.\n"
 )
+
+# the whole of a prompt for code; whose it is stands before it
+CODE = """{% block system %}
+{% endblock %}
+{% block user %}
+{{ item_json }}
+{% endblock %}
+"""
+BEFORE = re.compile(r"\A{#[^#]*#}\n")  # that it sees figures, or whose code it is
 
 # how an answer is written on the wire; the coin's names A and B never leave the database
 WIRE = {"left": "first", "right": "second", "tie": "tie", "not_applicable": "not_applicable"}
@@ -151,17 +161,52 @@ def build_prompt(material: Material, rung: Rung = "json_schema") -> Prompt:
 
     Below json_schema the schema is in the rules. Nothing depends on the criteria before they are listed, so calls
     of one item and order share a prefix. Raises AnnotationError `nonce` when a text contains the tags' nonce, and
-    `altered` where a template of somebody's own does not hold every text as it is stored.
+    `altered` where a template of somebody's own cannot be filled in or does not hold every text as it is stored.
     """
-    schema, nonce = reply_schema(material), _nonce(material)
+    nonce = _nonce(material)
+    system, user = within_limits(material.template, filled, material, nonce, rung)
+    for name, text in zip(material.names, material.texts, strict=True):
+        whole = text.strip("\n")
+        if not _is_code(material.template) and whole not in user and whole not in system:
+            raise AnnotationError(
+                "altered",
+                "the model is not sent the {name} whole, as people read it; put {part} where it belongs, with no "
+                "filter and no slice", name=name, part=f"{{{{ {PART.get(name, name)} }}}}",
+            )  # fmt: skip
+    messages = {"role": "system", "content": system}, {"role": "user", "content": user}
+    return _prompt(messages, _template_sha256(material.template), reply_schema(material))
+
+
+def within_limits(template: str, function: Callable[..., T], *given: Any) -> T:
+    """What `function` makes of the template: of one of ours here, of any other (and raises) as `sandbox.apart`."""
+    return function(*given) if _is_ours(template) else sandbox.apart(function, *given)
+
+
+@cache
+def _ours() -> frozenset[str]:
+    shipped = [path.read_text(encoding="utf-8") for path in TEMPLATES.glob("*.txt")]
+    return frozenset((*shipped, *map(_with_evidence, shipped), CODE))
+
+
+def _is_ours(template: str) -> bool:
+    return not _ours().isdisjoint((template, BEFORE.sub("", template)))
+
+
+def _is_code(template: str) -> bool:
+    return BEFORE.sub("", template) == CODE
+
+
+def filled(material: Material, nonce: str, rung: Rung) -> tuple[str, str]:
+    """The system and the user message."""
+    schema = "" if rung == "json_schema" else json.dumps(reply_schema(material))
     answers = tuple(_wire(choice, material) for choice in material.choices)
     values = {
-        **ready_parts(material, nonce, answers, "" if rung == "json_schema" else json.dumps(schema)),
+        **ready_parts(material, nonce, answers, schema),
         "nonce": nonce,
         "answers": list(answers),
         "confidence": material.confidence,
         "guidance": material.guidance.strip(),
-        "schema": "" if rung == "json_schema" else json.dumps(schema),
+        "schema": schema,
         "topic_title": material.topic_title,
         "topic_prompt": material.topic_prompt,
         "first": material.texts[0],
@@ -173,20 +218,11 @@ def build_prompt(material: Material, rung: Rung = "json_schema") -> Prompt:
         "meanings": material.meanings,
         "criteria": Listed(material.criteria),
     }
-    if "item_json" in material.template:  # a judge that is code
+    if _is_code(material.template):
         values["item_json"] = json.dumps(item_of(material, answers), ensure_ascii=False)
-    template = _compiled(material.template)
-    system, user = _block(template, "system", values), _block(template, "user", values)
-    for name, text in zip(material.names, material.texts, strict=True):
-        whole = text.strip("\n")
-        if "item_json" not in values and whole not in user and whole not in system:
-            raise AnnotationError(
-                "altered",
-                "the model is not sent the {name} whole, as people read it; put {part} where it belongs, with no "
-                "filter and no slice", name=name, part=f"{{{{ {PART.get(name, name)} }}}}",
-            )  # fmt: skip
-    messages = {"role": "system", "content": system}, {"role": "user", "content": user}
-    return _prompt(messages, _template_sha256(material.template), schema)
+    made = compiled(material.template)
+    system, user = ("".join(made.blocks[one](made.new_context(values))).strip("\n") for one in ("system", "user"))
+    return system, user
 
 
 def plain_prompt(text: str) -> Prompt:
@@ -214,19 +250,6 @@ def item_of(material: Material, answers: Sequence[str]) -> dict[str, Any]:
         "answer_field": ANSWER_FIELD[material.task_type],
         "confidence": material.confidence,
     }  # fmt: skip
-
-
-def ask_again(prompt: Prompt, reply: str, problems: Sequence[str]) -> Prompt:
-    """The same conversation, the reply, and what was wrong with it."""
-    wrong = "\n".join(f"- {problem}" for problem in problems)
-    again = (
-        f"This reply cannot be used as it stands:\n{wrong}\n\n"
-        "Reply again with one JSON object in the format given above, with one entry for every criterion listed."
-    )
-    # some providers refuse an empty message
-    said = {"role": "assistant", "content": reply if reply.strip() else "(an empty reply)"}
-    messages = (*prompt.messages, said, {"role": "user", "content": again})
-    return _prompt(messages, prompt.template_sha256, prompt.schema)
 
 
 def reply_schema(material: Material) -> dict[str, Any]:
@@ -349,33 +372,16 @@ def _template_sha256(template: str) -> str:
     return text_sha256(template)
 
 
-@lru_cache(maxsize=16)
-def _compiled(template: str) -> Template:
-    return environment().from_string(template)
-
-
-class _Bounded(ImmutableSandboxedEnvironment):
-    """A sandbox in which `*` makes nothing that is longer than a prompt may be, and there is no `**`."""
-
-    intercepted_binops = frozenset({"*", "**"})
-
-    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        """What the operator makes. Raises TemplateRuntimeError."""
-        size, other = (len(one) if isinstance(one, str | list | tuple) else one for one in (left, right))
-        if operator == "**" or size * other > MOST:
-            raise TemplateRuntimeError(f"{operator} makes too much of {left!r:.20} and {right!r:.20}")
-        return left * right
-
-
 @lru_cache(maxsize=1)
 def environment() -> ImmutableSandboxedEnvironment:
     """What templates are written for: no file, no import, no attribute that reaches out of the values given."""
     # no autoescape: reports must reach the provider unchanged
     # a template is stored with its judge, and a stored one may come from a backup that somebody else made
-    made = _Bounded(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False, finalize=_value)
+    made = ImmutableSandboxedEnvironment(
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False, finalize=_value
+    )
     made.filters["in_words"] = scale_in_words
     del made.filters["random"], made.globals["lipsum"]  # the same prompt for the same item, whenever it is built
-    del made.globals["range"]  # loops are over what is given, so none is long
     return made
 
 
@@ -389,11 +395,6 @@ def _value(found: Any) -> Any:
     return "" if found is None else scale_in_words(found) if isinstance(found, Scale) else found
 
 
-def _block(template: Template, name: str, values: Mapping[str, Any]) -> str:
-    parts, size = list[str](), 0
-    for part in template.blocks[name](template.new_context(dict(values))):
-        size += len(part)
-        if size > MOST:
-            raise TemplateRuntimeError(f"it has more than {MOST:,} characters")
-        parts.append(part)
-    return "".join(parts).strip("\n")
+@lru_cache(maxsize=16)
+def compiled(template: str) -> Template:
+    return environment().from_string(template)

@@ -4,15 +4,16 @@ Because nothing else is consulted, a run that was killed goes on exactly where i
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from annotation.judges.asking.prompt import Material, Prompt, ask_again, build_prompt
+from annotation.judges.asking.prompt import Material, Prompt, build_prompt
 from annotation.judges.defining.judge_file import JudgeDefinition, Price, Rung
 from annotation.judges.money.prices import cost
 from annotation.judges.replies.outcomes import COST_UNKNOWN, REPLIES, Reply
 from annotation.judges.replies.reply import better, failed_answers, needs_asking_again, parse_reply, problems
 from annotation.labels.answers import Answer
+from plain.hashes import canonical_sha256
 
 MAX_TRIES: Mapping[str, int] = {"server_error": 5, "dropped": 3, "timeout": 3}
 READ_BY = {"name", "model", "api_base", "api_key_env", "params"}  # of a judge's settings: how its answers are read
@@ -88,6 +89,19 @@ def second_prompt(material: Material, reply: Tried) -> Prompt:
     """The re-ask that follows a reply that could not be used: the conversation as it was, and what was wrong."""
     wrong = problems(parsed(material, reply), material.task_type)
     return ask_again(build_prompt(material, reply.rung), reply.raw_reply, wrong)
+
+
+def ask_again(prompt: Prompt, reply: str, problems: Sequence[str]) -> Prompt:
+    """The same conversation, the reply, and what was wrong with it."""
+    wrong = "\n".join(f"- {problem}" for problem in problems)
+    again = (
+        f"This reply cannot be used as it stands:\n{wrong}\n\n"
+        "Reply again with one JSON object in the format given above, with one entry for every criterion listed."
+    )
+    # some providers refuse an empty message
+    said = {"role": "assistant", "content": reply if reply.strip() else "(an empty reply)"}
+    messages = (*prompt.messages, said, {"role": "user", "content": again})
+    return replace(prompt, messages=messages, sha256=canonical_sha256(list(messages)))
 
 
 def parsed(material: Material, reply: Tried) -> tuple[Answer, ...]:

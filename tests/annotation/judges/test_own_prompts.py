@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +13,15 @@ import pandas as pd
 import pytest
 from sqlalchemy import Engine, func, select
 
+from annotation.documents.programs import LimitedProcess
 from annotation.errors import AnnotationError
 from annotation.facts.judge_facts import judge_facts
 from annotation.facts.study_facts import study_facts
 from annotation.items.shown import item_code
+from annotation.judges.asking import sandbox
 from annotation.judges.asking.material import rebuilt_prompt
+from annotation.judges.asking.own_code import template_of_code
+from annotation.judges.asking.prompt import SEES, template_of, within_limits
 from annotation.judges.defining.judge_file import JudgeDefinition, read_judges
 from annotation.judges.defining.panel import decide
 from annotation.judges.planning.calls import put_back
@@ -61,6 +67,14 @@ from tests.small_study import make_study as small_study
 
 OWN = "Compare.\n{{ topic }}\n{{ first_report }}\n{{ second_report }}\n{{ task }}\n{{ criteria }}\n"
 SYSTEM = "You are strict.\n{{ texts_are_data }}\n{{ reply_format }}\n"
+
+BRIEF = LimitedProcess(150, 2)
+ENDLESS = "the prompt cannot be filled in: that takes over"  # 2 s, or 150 MB, whichever comes first
+
+
+def brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("_process", BRIEF), ("PATIENCE_S", 2), ("MEMORY_MB", 150)):
+        monkeypatch.setattr(sandbox, name, value)
 
 
 def own(folder: Path, prompt: str | None = OWN, system: str | None = None, more: str = "") -> JudgeDefinition:
@@ -218,16 +232,25 @@ def test_a_prompt_is_put_back_whole_whatever_its_calls_came_to_and_no_budget_or_
     assert (len(stub.requests), judge.done, judge.failed, judge.stopped) == (0, 2, 2, None)
 
 
-def test_a_stored_prompt_that_alters_a_report_stops_its_judge_and_leaves_its_calls(
-    sqlite: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [
+        (OWN.replace("second_report }}", "second_report[:9] }}"), "not sent the report-second whole"),
+        (OWN + "{% if 'at length' in first_report %}{{ topic * 99999999 }}{% endif %}", "takes over 150 MB"),
+        (OWN + "{{ 1 // (0 if 'at length' in first_report else 1) }}", "by zero"),
+    ],
+)
+def test_a_stored_prompt_that_alters_a_report_or_has_no_end_stops_its_judge_and_leaves_its_calls(
+    sqlite: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prompt: str, said: str
 ) -> None:
-    study, definition = make_study(sqlite, 2), own(tmp_path, OWN.replace("second_report }}", "second_report[:9] }}"))
+    brief(monkeypatch)
+    study, definition = make_study(sqlite, 2), own(tmp_path, prompt)
     for check in ("refuse_unfit", "refuse_composed_names"):
         monkeypatch.setattr(f"annotation.judges.planning.plan.own_prompts.{check}", lambda *found: None)
     plan_judges(sqlite, study, [definition], describe=describe)
     stub = Stub(first_wins)
     (judge,) = run_judges(sqlite, study, [definition], transport=stub).judges
-    assert "not sent the report-second whole" in (judge.stopped or "")
+    assert said in (judge.stopped or "")
     assert (len(stub.requests), judge.failed, labels(sqlite)) == (0, 0, [])
     with reading(sqlite) as session:
         assert standings(session, study_row(sqlite, study))[0].stopped == judge.stopped
@@ -248,6 +271,24 @@ def test_criteria_may_be_asked_one_by_one_each_id_beside_its_text(engine: Engine
     assert "['" not in asked
 
 
+def test_one_process_fills_in_every_prompt_until_one_ends_it() -> None:
+    process = LimitedProcess(150, 1)
+    first = process.compute(os.getpid)
+    assert first not in (os.getpid(), 0)
+    with pytest.raises(ZeroDivisionError):
+        process.compute(divmod, 1, 0)
+    assert process.compute(os.getpid) == first
+    with pytest.raises(TimeoutError):
+        process.compute(time.sleep, 9)
+    with pytest.raises(MemoryError):
+        process.compute(bytes, 1 << 30)
+    assert process.compute(os.getpid) != first
+    shipped, (judge,) = template_of(parse_protocol(protocol_text())), judges(STUB_JUDGE)
+    for ours in (shipped, SEES + shipped, template_of_code(judge)):
+        assert within_limits(ours, os.getpid) == os.getpid()
+    assert within_limits(f"{shipped} ", os.getpid) != os.getpid()
+
+
 @pytest.mark.parametrize(
     ("prompt", "system", "said"),
     [
@@ -264,11 +305,13 @@ def test_criteria_may_be_asked_one_by_one_each_id_beside_its_text(engine: Engine
         (OWN + "{{ topic.title }}", None, "'title' names no value there"),
         (OWN + "{{ [1, 2] | random }}", None, "No filter named 'random'"),
         (OWN + "{{ lipsum() }}", None, "there is no {{ lipsum }}"),
-        (OWN + "{% for i in range(100000) %}{% for j in range(100000) %}x{% endfor %}{% endfor %}", None, "no {{ range }}"),
-        (OWN + "{% for a in topic %}{% for b in topic * 9999 %}{% for c in topic %}x{% endfor %}{% endfor %}{% endfor %}",
-         None, "it has more than 20,000,000 characters"),
-        (OWN + "{{ '-' * 40 }}{{ 'x' * 1000000000 }}", None, "* makes too much of 'x' and 1000000000"),
-        (OWN + "{{ 9 ** 9 ** 9 }}", None, "** makes too much of 9"),
+        (OWN + "{% for i in range(100000) %}{% for j in range(100000) %}x{% endfor %}{% endfor %}", None, ENDLESS),
+        (OWN + "{% for a in first_report %}{% for b in first_report %}{% endfor %}{% endfor %}", None, "takes over 2 s"),
+        (OWN + "{{ '-' * 40 }}{{ 'x' * 1000000000 }}", None, "takes over 150 MB"),
+        (OWN + "{% set x = 'a' | center(300000000) %}", None, "takes over 150 MB"),
+        (OWN + "{% set x = first_report | replace('', first_report * 99) %}", None, "takes over 150 MB"),
+        (OWN + "{% set x = '{:>300000000}'.format(1) %}", None, "takes over 150 MB"),
+        (OWN + "{{ 9 ** (9 ** 9) }}", None, ENDLESS),
         (OWN + "{{ criteria[0].skale }}", None, "of criteria there is no attribute 'skale'; criteria one by one are {% for"),
         (OWN + "{{ criteria.code }}", None, "of criteria there is no attribute 'code'; criteria one by one are {% for"),
         (OWN + "{{ criterion.code }}", None, "examples; criteria one by one are {% for one in criteria %}{{ one.code }}"),
@@ -282,14 +325,15 @@ def test_criteria_may_be_asked_one_by_one_each_id_beside_its_text(engine: Engine
     ],
 )  # fmt: skip
 def test_a_prompt_that_cannot_be_asked_is_refused_in_one_sentence_before_anything_is_planned(
-    engine: Engine, tmp_path: Path, prompt: str, system: str | None, said: str
+    sqlite: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prompt: str, system: str | None, said: str
 ) -> None:
-    study = make_study(engine, 1)
+    brief(monkeypatch)
+    study = make_study(sqlite, 1)
     with pytest.raises(AnnotationError) as refused:
-        plan_judges(engine, study, [own(tmp_path, prompt, system)], describe=describe)
+        plan_judges(sqlite, study, [own(tmp_path, prompt, system)], describe=describe)
     assert said in refused.value.text
     assert "\n" not in refused.value.text
-    with reading(engine) as session:
+    with reading(sqlite) as session:
         assert session.scalar(select(func.count()).select_from(Judge)) == 0
 
 

@@ -76,8 +76,8 @@ def find_items(found: Found) -> None:
     ]
     apart += [ORDER] if ORDER in table else []
     own = list(found.columns.get("item_id", ()))
-    if own and "item_id" not in found.asked.columns and not _is_shared(found, own):
-        found.told.append(f"{own[0]!r} differs in every row, so it names no item")
+    alone = [] if "item_id" in found.asked.columns or not own or _is_shared(found, own) else own  # no two rows' item
+    if alone:
         del found.columns["item_id"]
         own = []
     known = own or [found.columns[part][0] for part in ("cluster_id", "system_a", "system_b") if part in found.columns]
@@ -92,6 +92,10 @@ def find_items(found: Found) -> None:
         )
     if more is None and len(known):
         more = ()  # rows that repeat are named when the labels are checked
+    if alone and not (known or more) and _judges_beside(found):
+        known, more = alone, ()  # each row one person's, and a judge's
+    elif alone:
+        found.told.append(f"{alone[0]!r} differs in every row, so it names no item")
     if more is None or not (known or more):
         found.problems.append("no column or set of columns names the items: --map item_id=ONE+OTHER")
         return
@@ -157,10 +161,18 @@ def _is_shared(found: Found, item: list[str]) -> bool:
     return raters < 2 or bool(found.table[item[0]].duplicated().any())
 
 
+def _judges_beside(found: Found) -> list[str]:
+    """The columns called as a judge that answer in the words of the rows."""
+    answers = [*found.columns.get("label", ()), *(one.column for one in found.spread)]
+    words = {*found.table[answers].to_numpy().ravel()} - {""}
+    named = [one for one in (*answers, *found.free()) if kind_of_name(bare_name(one)) == "judge"]
+    return [one for one in named if not measure_of(one)[1] and words & {*found.table[one].unique()}]
+
+
 def _candidates(found: Found, known: Sequence[str], with_dates: bool = False) -> list[str]:
     """Columns that may take part in a key, ids first; none of what was answered, measured or written in words."""
     used = {name for part, names in found.columns.items() if part in NO_KEY for name in names}
-    used |= {name for one in found.spread for name in one.columns} | {*known}
+    used |= {name for one in found.spread for name in one.columns} | {*known, *_judges_beside(found)}
     free = [name for name in found.names if name not in used and not _is_answer(found, name)]
     free = [name for name in free if kind_of_name(measure_of(name)[0]) != "judge"]
     free = [name for name in free if with_dates or not WHEN.search(name.rpartition(".")[2])]

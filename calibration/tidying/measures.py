@@ -15,11 +15,13 @@ from calibration.tidying.value_sets import recognise
 NO_ANSWER = {one for part, names in NAMES.items() if part != "label" for one in (part.replace("_", ""), *names)}
 YES_OR_NO = frozenset(("true", "false", "yes", "no"))
 LEFT_OUT = "left out"  # no column of labels holds it
+UNHELD = ("logprob", "logprobs", "tokens", "latencyms", "durationms", "raw", "rawoutput", "rawresponse", "rawtext")
+OTHER_MONEY = (f"{word}{unit}" for word in ("cost", "price") for unit in ("cents", "ct", "eur", "gbp", "cny"))
 PARTS = {
     **dict.fromkeys(("confidence", "conf", "certainty", "probability", "prob"), "confidence"),
     **{name: part for part in ("cost_usd", "seconds") for name in (part.replace("_", ""), *NAMES[part])},
     **{f"{word}usd": "cost_usd" for word in ("price", "kosten", "preis", "cot", "prix", "costo", "coste", "precio")},
-    **dict.fromkeys(("logprob", "logprobs", "tokens", "latencyms", "durationms", *NAMES["rationale"]), LEFT_OUT),
+    **dict.fromkeys((*UNHELD, *OTHER_MONEY, *NAMES["rationale"]), LEFT_OUT),
 }
 # of one rater's answers, where the others of an item measure otherwise
 MEASURES = ("confidence", "cost_usd", "seconds")
@@ -42,10 +44,10 @@ def measure_of(head: str) -> tuple[str, str]:
 
 def measured(names: Iterable[str], answers: Iterable[str]) -> dict[str, str]:
     """Of `names` those beside an answer of the same head -> that column of `answers`; "" where it is of several."""
-    owners = {_without_answer_words(name): name for name in answers if not measure_of(name)[1]}
+    owners = {_without_answer_words(name).casefold(): name for name in answers if not measure_of(name)[1]}
     found = {}
     for name in names:
-        head = _without_answer_words(measure_of(name)[0])
+        head = _without_answer_words(measure_of(name)[0]).casefold()
         inside = [owner for owner in owners if head == owner or head.startswith(f"{owner}.")]
         if inside:
             found[name] = owners[max(inside, key=len)]

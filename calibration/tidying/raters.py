@@ -94,7 +94,8 @@ def called(name: str, raters: Collection[str]) -> str:
 def own_key(name: str) -> str:
     """A rater's name without the object that holds it: `judges.gpt-4o` is gpt-4o, `experts.mara` mara."""
     before, sign, own = name.partition(".")
-    return own if sign and (TOGETHER.fullmatch(before.casefold()) or before.casefold() in HELD) else name
+    is_held = TOGETHER.fullmatch(before.casefold()) or before.casefold() in HELD
+    return own if sign and is_held and not own.isdigit() else name
 
 
 def bare_name(column: str) -> str:

@@ -23,6 +23,10 @@ NO_ANSWER = re.compile(
     r"|no puedo)\b|^error\b|désolé|无法|抱歉|不能"
 )
 COMMA = re.compile(r"[+-]?\d+,\d*")  # a decimal comma where others write points
+PLACES = (
+    "left, right, first and second are places, and no column says which system stood there: --map presentation=COLUMN "
+    "(other words than AB and BA: --map-label WORD=BA), or --labels-are verdicts where the first is always system_a"
+)
 SIDED = re.compile(r"left|first|links|izquierd|gauche|左")
 STOOD_FIRST = re.compile(
     r"(?:shown)?(?:left|first)(?:model|system|answer|response)?|(?:model|system)(?:shown)?(?:left|first)"
@@ -123,14 +127,16 @@ def _no_answers(found: Found, rows: pd.DataFrame, judged: "pd.Series[bool]") -> 
     No person gives them, and they say so (`null`, `I cannot judge this.`), or they are rare beside people's few words.
     """
     answers = rows["label"].str.strip()
-    given = answers[judged & answers.ne("")].value_counts()
+    who = found.columns.get("rater_id", ("rater_id",))[0]  # a column of the rows, but where all are of one rater
+    own = answers[judged & answers.ne("")].groupby(rows.get(who, judged))
+    most = own.value_counts(normalize=True).groupby(level=-1, sort=False).max()
     words = {plain(word): word for word in answers[~judged & answers.ne("")].unique()}
     is_closed = 2 <= len(words) <= FEW and recognise(words.values(), "", False).answers.read_as == "words"
     is_closed &= not _systems(found, rows)
     failed = {}
-    for word, count in given.items() if words else ():
+    for word, share in most.items() if words else ():
         text = plain(str(word))
-        is_rare = is_closed and count <= RARE * given.sum() and text not in TIES and not {text, *words} <= TRUTH.keys()
+        is_rare = is_closed and share <= RARE and text not in TIES and not {text, *words} <= TRUTH.keys()
         status = STATUS_WORDS.get(text) or "invalid" * bool(is_rare or NO_ANSWER.search(text))
         if status and text not in words and word not in {*found.asked.words, "n/a", "not_applicable"}:
             failed[str(word)] = "missing" if status == "not_applicable" else status
@@ -170,13 +176,11 @@ def _read(found: Found, rows: pd.DataFrame, named: str) -> tuple[mapping.Answers
     if answers.read_as == "sides" and (said.labels_are == "verdicts" or _named_after_sides(found)):
         answers = replace(answers, read_as="verdicts")
     elif answers.read_as == "sides" and "presentation" not in {*found.columns, *rows} and not ask:
-        ask = (
-            "left, right, first and second are places, and no column says which system stood there: --map "
-            "presentation=COLUMN (other words than AB and BA: --map-label WORD=BA), or --labels-are verdicts where the "
-            "first is always system_a"
-        )
+        ask = PLACES
     if answers.read_as == "words" and not ask:
         ask = _odd([answers.words.get(word, word) for word in mapped.values()], bool(names))
+        is_unsaid = said.labels_are != "verdicts" and "presentation" not in {*found.columns, *rows}
+        ask += f"; {PLACES}" * (bool(ask) and is_unsaid and _are_sides(mapped.values()))
     return mapping.Answers(answers.read_as, _through(mapped, answers.words)), "" if ask else read.told, ask
 
 
@@ -184,6 +188,11 @@ def _through(mapped: Mapping[str, str], meant: Mapping[str, str]) -> dict[str, s
     """What each word of the file becomes, by way of what the user says it means."""
     whole = {word: meant.get(said, said) for word, said in mapped.items()}
     return {word: text for word, text in whole.items() if word != text}
+
+
+def _are_sides(words: Iterable[str]) -> bool:
+    """Whether some words say a place, left or first, whatever stands beside them."""
+    return any(recognise([word, "A", "B"], "", False).answers.read_as == "sides" for word in words)
 
 
 def _odd(words: Iterable[str], is_paired: bool) -> str:
@@ -206,6 +215,8 @@ def _odd(words: Iterable[str], is_paired: bool) -> str:
         verdicts = f", {odd[0]}=tie where they are verdicts on pairs" * (len(odd) == 1)
         return f"{shown} beside A and B: {grades} where they are grades{verdicts}"
     numbers = [word for word in odd if typed_cells.is_number(word)] if is_pair else []
+    if any(float(word) < 0 for word in numbers) and _are_sides(usable):  # -1 may be left as on an axis, or a loss
+        numbers = []
     meant = "A|B|tie" if is_pair or len(rest) == len(usable) else "NUMBER"
     each = [*meanings(numbers)] if numbers else []
     commas = {word: typed_cells.number_text(word.replace(",", ".")) for word in odd if COMMA.fullmatch(word)}

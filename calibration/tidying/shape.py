@@ -12,11 +12,12 @@ from calibration.table.typed_cells import is_number
 from calibration.tidying import beside, keys, mapping, measures
 from calibration.tidying.found import FROM, Found, kind_of, made_of_several, words_of
 from calibration.tidying.raters import are_asked_about, bare_name, crossed, kind_of_name, people_of, person_of
-from calibration.tidying.value_sets import plain, recognise
+from calibration.tidying.value_sets import TRUTH, plain, recognise
 
 MANY, LONG = 30, 40  # distinct answers, and characters of one: beyond these a column holds no answers
 WHOLE = {str(number) for number in range(11)}  # scores, and hardly prices
 PLACE = "place"  # of an answer in its list of nested records
+GOLD = frozenset(("gold", "gold label", "target", "reference", "truth", "ground truth", "consensus", "majority"))
 ENOUGH = 10  # items of several raters: on fewer they may well agree
 
 
@@ -44,9 +45,13 @@ def find_shape(found: Found) -> None:
     if "label" in found.columns:
         _spread_beside_label(found, candidates)
     elif not candidates:
+        (who,) = found.columns.pop("rater_id", ("",))[:1]
+        alone = mapping.typed("--map", f"label={who}", f"rater_id=={who}")
         found.problems.append(
             f"no column holds the answers (there are: {', '.join(found.names[:20])}); say which: --map label=COLUMN, "
             "or --map rater_id=ONE+OTHER where each rater has a column"
+            + f"; {alone} where {who!r} holds one rater's"
+            * bool(who)
         )
     elif "rater_id" in found.columns:
         _spread_criteria(found, _of_the_raters(found, candidates))
@@ -74,15 +79,22 @@ def _are_answers(found: Found, candidates: list[str]) -> bool:
     own = {*found.table[who[0]].unique()} - {""}
     given = {*found.table[others].to_numpy().ravel()} - {""}
     alone, both = (recognise(words, "", False).answers for words in (own, own | given))
+    is_shared = 2 * len(own & given) >= len(own) or not (
+        label or (both.read_as == "words" and not {*map(plain, own | given)} <= TRUTH.keys())
+    )
     is_verdict = alone.read_as in ("verdicts", "sides")
-    is_shared = 2 * len(own & given) >= len(own) if label else own & given or both.read_as != "words" or both.words
-    if any(map(kind_of_name, own)) or not (is_shared or is_verdict) or (label and alone.read_as != "words"):
+    is_judge = kind_of_name(who[0]) == "judge"  # whose name is hardly a number or a letter
+    if any(map(kind_of_name, own)) or not (is_shared or is_verdict):
+        return False
+    if label and alone.read_as != "words" and not is_judge:
         return False
     parts = ("item_id", "cluster_id", "system_a", "system_b", "criterion", "run", "presentation")
     known = [name for part in parts for name in found.columns.get(part, ())]
-    if known and keys.is_unique(keys.codes_of(found.table, known)):
+    is_told = bool(known) and keys.is_unique(keys.codes_of(found.table, known))
+    is_open = alone.read_as == "scores" and not is_judge  # which may be the raters' numbers
+    if is_told and not is_open:
         return True
-    if alone.read_as != "scores":  # which may be the raters' numbers
+    if is_told == is_open:
         found.problems.append(
             f"{who[0]!r} holds answers, as {' and '.join(map(repr, others))} may: "
             f"{mapping.by_map('rater_id', *others, *who)} where each is a rater's; "
@@ -135,7 +147,7 @@ def _of_the_raters(found: Found, candidates: list[str]) -> list[str]:
     rest = [name for name in candidates if name not in {*people, *judges}] or candidates
     sure = [one for one in rest if recognise(found.table[one].unique(), "", False).answers.read_as != "words"] or rest
     agreed = _agreed(found, sure)
-    others = [name for name in sure if name in agreed or kind_of_name(bare_name(name))]
+    others = [name for name in sure if name in agreed or kind_of_name(bare_name(name)) or plain(name) in GOLD]
     if others and len(rest) > 1:  # said once of an item, repeated in each row: as a criterion all would agree on it
         own = [name for name in rest if name not in others] or rest[:1]
         same = f" (no two raters of an item differ in {', '.join(agreed)})" if agreed else ""

@@ -855,5 +855,7 @@ def test_what_a_judge_alone_says_is_no_answer_where_it_says_so_or_is_rare(tmp_pa
 
     assert statuses(("pass", "fail"), "pass") == ({"pass": 53}, {"invalid": 4, "missing": 3})
     assert statuses(("pass", "fail", "unsure"), "pass") == ({"pass": 53, "unsure": 1}, {"invalid": 3, "missing": 3})
+    often = statuses(("pass", "fail"), "partly")
+    assert often[0] == {"partly": 54}, "a twentieth of its answers at most"
     kept = statuses(("pass", "fail"), "pass", words=["partly=partly"])
     assert kept[0] == {"pass": 53, "partly": 1}

@@ -358,7 +358,41 @@ def test_a_column_in_which_the_raters_of_no_item_differ_is_asked_about(head: str
     read = propose(table, Asked(columns={"criterion": ("overall", "truth")}, people=("ada",)))
     assert not read.problems
     for other in (table[:18], table.assign(overall=table["truth"])):  # nine items; the raters agree on everything
-        assert not propose(other, Asked(people=("ada",))).problems
+        assert not propose(other.rename(columns={"truth": "tone"}), Asked(people=("ada",))).problems
+        (asked,) = propose(other, Asked(people=("ada",))).problems
+        assert asked.startswith("truth beside 'rater', which says who answered"), "by its head, on however few items"
+
+
+def test_what_is_called_who_answered_and_holds_answers_is_one_rater_or_asked_about() -> None:
+    alone = frame("id annotator gpt-4\n1 1 2\n2 3 3\n3 2 1")
+    said = "--map rater_id=gpt-4+annotator where each is a rater's; --map rater_id=annotator,label=gpt-4 where"
+    assert said in propose(alone).problems[0], "1 to 3 may be the annotators' numbers"
+    judge = propose(alone.rename(columns={"gpt-4": "human", "annotator": "judge"}))
+    assert ([one.rater_id for one in judge.mapping.spread], judge.problems) == (["judge", "human"], ())
+    twice = propose(frame("id judge human\n1 pass pass\n1 fail pass\n2 fail fail"))
+    assert "--map rater_id=human+judge where each is a rater's" in twice.problems[0], "no column tells the rows apart"
+    names = propose(
+        frame("id annotator label gpt-4\n1 ada pass pass\n2 ben fail pass\n3 ada pass fail"), Asked(people=("ada",))
+    )
+    assert names.mapping.columns["rater_id"] == ("annotator",)
+    assert names.mapping.columns["item_id"] == ("id",), "each row one person's, and a judge's"
+    (nobody,) = propose(frame("id judge\n1 pass\n2 fail\n3 pass")).problems
+    assert "--map label=judge,rater_id==judge where 'judge' holds one rater's" in nobody
+
+
+def test_words_of_places_and_numbers_below_nought_are_asked_about_at_once_and_no_meaning_is_proposed() -> None:
+    (problem,) = propose(frame("id human gpt-4\n1 left -1\n2 tie 0\n3 right 1\n4 right 1")).problems
+    assert "--map-label '-1=A|B|tie,0=A|B|tie,1=A|B|tie'" in problem, "-1 may be left as on an axis, or a loss"
+    assert "--labels-are verdicts where the first is always system_a" in problem
+
+
+def test_what_stands_beside_a_judge_is_found_by_its_head_whatever_its_letters_and_unit() -> None:
+    table = frame(
+        "id human_1 GPT-4o gpt-4o_cost_usd gpt-4o_raw gpt-4o_cost_cents\n1 A A .1 it's_A 3\n2 B B .2 it's_B 4"
+    )
+    found = propose(table)
+    assert [dict(one.measures) for one in found.mapping.spread] == [{}, {"cost_usd": "gpt-4o_cost_usd"}]
+    assert "kept in no column of labels: gpt-4o_raw, gpt-4o_cost_cents" in str(found.told)
 
 
 def test_an_empty_cell_of_a_wide_table_is_no_answer_and_counted() -> None:

@@ -118,6 +118,9 @@ class Import(Record):
     created_at: Mapped[datetime] = mapped_column(default=now)
 
 
+NO_TEXT = "not published"  # `encoding` of a report that is known by answers about it alone; its text is a stand-in
+
+
 class Report(Record):
     """One document by one system on one topic: the bytes as read, and the text that is shown."""
 

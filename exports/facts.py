@@ -58,6 +58,7 @@ class StudyFacts:
     reports: int | None = None
     words_min: int | None = None
     words_max: int | None = None
+    reports_without_text: int | None = None  # of the reports: never published, known by answers about them alone
     items: int | None = None
     criteria: int | None = None
     languages: tuple[str, ...] = ()
@@ -139,7 +140,7 @@ class StudyFacts:
     @property
     def made_here(self) -> bool:
         """Whether some labels were given in the application, which alone knows what was shown and in which order."""
-        return not self.imported_labels or self.imported_labels < sum(self.labels.values())
+        return (self.imported_labels or 0) < sum(self.labels.values())
 
 
 def facts_of(found: Mapping[str, Any] | None = None) -> StudyFacts:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sqlalchemy import and_, func, orm, select
+from sqlalchemy import and_, case, func, orm, select
 
 from annotation.designs.pairing import EVIDENCE
 from annotation.facts.judge_facts import judge_facts
@@ -23,6 +23,7 @@ from db.people_tables import Rater
 from db.tables import (
     HANDED_IN,
     LIVE,
+    NO_TEXT,
     REPORT_A,
     REPORT_B,
     SLOT_SOURCES,
@@ -120,8 +121,10 @@ def _material(session: orm.Session, study: Study) -> dict[str, Any]:
         select(key).where(*items, key.is_not(None)) for key in (Item.report_a_id, Item.report_b_id, Item.reference_id)
     ]
     reports = shown[0].union(*shown[1:])
+    words = case((Report.encoding != NO_TEXT, Report.words))
     counted = session.execute(
-        select(func.count(), func.count(Report.system_id.distinct()), func.min(Report.words), func.max(Report.words))
+        select(func.count(), func.count(Report.system_id.distinct()), func.min(words), func.max(words))
+        .add_columns(func.count(words))
         .join(System, System.id == Report.system_id)
         .where(Report.id.in_(reports), System.key != EVIDENCE)
     ).one()  # fmt: skip
@@ -138,6 +141,7 @@ def _material(session: orm.Session, study: Study) -> dict[str, Any]:
         "systems": counted[1],
         "words_min": counted[2],
         "words_max": counted[3],
+        "reports_without_text": counted[0] - counted[4],
         "reference_systems": session.scalar(references),
         "items": session.scalar(select(func.count()).where(*items)),
         "criteria": session.scalar(criteria),
@@ -227,8 +231,8 @@ def _orders(session: orm.Session, study: Study) -> dict[str, int]:
 
 
 def _blinding(session: orm.Session, study: Study, protocol: Protocol) -> dict[str, Any]:
-    versions = select(Report.stripper_version, Report.canonical_version).where(Report.study_id == study.id).distinct()
-    prepared = session.execute(versions).all()
+    versions = select(Report.stripper_version, Report.canonical_version).distinct()
+    prepared = session.execute(versions.where(Report.study_id == study.id, Report.encoding != NO_TEXT)).all()
     flags: Counter[str] = Counter()
     acts: Counter[str] = Counter()
     # reports are hundreds where labels are millions; of each only what was decided, never its text
@@ -241,9 +245,10 @@ def _blinding(session: orm.Session, study: Study, protocol: Protocol) -> dict[st
         acts.update({act["what"] for act in (override or {}).get("acts", ())})
     excluded = select(func.count()).where(Report.study_id == study.id, Report.status == "excluded")
     return {
-        "citations_stripped": protocol.reports.strip_citations,
+        # nothing is done to texts that nobody has
+        "citations_stripped": protocol.reports.strip_citations if prepared else None,
         "stripper_versions": sorted({str(stripper) for stripper, _ in prepared}) if prepared else [],
-        "layout": protocol.study.layout,
+        "layout": protocol.study.layout if prepared else None,
         # reports of before the layouts had these names say `full`
         "layout_versions": sorted({made.replace("/full", "/canonical") for _, made in prepared if made}),
         "flags": dict(sorted(flags.items())),

@@ -127,17 +127,14 @@ def propose(path: Path) -> tuple[str, str, Path]:
             "{path}: no layout reads this file; give a folder, or a table ({suffixes})", path=path,
             suffixes=", ".join(SUFFIXES),
         )  # fmt: skip
-    for depth in DEPTHS:
-        found = _signs(path, depth)
-        if len(found) == 1:
-            (name, folder), sign = next(iter(found.items()))
-            return name, sign, folder
-        if found:
-            told = (worded("{name} because of {sign}", name=name, sign=sign) for (name, _), sign in found.items())
-            reason = worded("; ").join(told)
-            break
-    else:
-        reason = worded("no file of a known layout found")
+    here = _signs(path, DEPTHS[0])
+    is_folder = [name for name, _ in here] == ["folder"]  # a clone's README is a text too, above the tree of a study
+    found = next(filter(None, (_signs(path, depth) for depth in DEPTHS[is_folder:])), here)
+    if len(found) == 1:
+        (name, folder), sign = next(iter(found.items()))
+        return name, sign, folder
+    told = (worded("{name} because of {sign}", name=name, sign=sign) for (name, _), sign in found.items())
+    reason = worded("; ").join(told) or worded("no file of a known layout found")
     raise ImportingError(
         "{path}: cannot tell the layout ({reason}); pass --layout with one of\n{layout_lines}", path=path,
         reason=reason, layout_lines=layout_lines(LAYOUTS),

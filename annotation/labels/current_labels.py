@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, RowMapping, Select, and_, column, func, literal, orm, select, table
+from sqlalchemy import ColumnElement, RowMapping, Select, and_, case, column, func, literal, orm, select, table
 
 from annotation.items.shown import UNPROVED
 from annotation.studies import cluster_of, protocol_of
@@ -111,7 +111,10 @@ def shown_by_item(session: orm.Session, study: tables.Study, item_id: int | None
             tables.Topic.key.label("topic"), cluster_of(study).label("cluster"), tables.Topic.category,
             system_a.key.label("system_a"), system_b.key.label("system_b"), a.shown_sha256.label("sha256_a"),
             b.shown_sha256.label("sha256_b"), reference.shown_sha256.label("sha256_reference"),
-            func.length(a.shown_text).label("len_a"), func.length(b.shown_text).label("len_b"),
+            *(
+                case((one.encoding != tables.NO_TEXT, func.length(one.shown_text))).label(name)
+                for name, one in (("len_a", a), ("len_b", b))
+            ),
         )
         .join(tables.Topic, tables.Topic.id == tables.Item.topic_id)
         .outerjoin(a, a.id == tables.Item.report_a_id)

@@ -67,7 +67,7 @@ class Number(_Read):
     """One number of the paper: where it is printed, and the cell of ours that it is held against.
 
     `published`: as it is printed, "" where it is unknown to us. `row`: the first cells of the row in small
-    letters, `*` for any.
+    letters, `*` for any, `!name` for any but this; `mean`: over all rows that fit.
     `times`: what ours is multiplied by, 100 for percent. `needs`: whose answers it rests on; `lacking`: what it takes
     where nothing of ours is there.
     """
@@ -79,6 +79,7 @@ class Number(_Read):
     table: str = ""
     row: tuple[str, ...] = ()
     column: str = ""
+    mean: bool = False
     times: float = 1.0
     needs: tuple[Literal["people", "judge"], ...]
     lacking: str

@@ -13,16 +13,18 @@ from annotation.leaks.reference_leakage import RUN
 from annotation.verdicts import load_verdicts
 from app.reproducing.bringing_in import Advance, Public
 from app.reproducing.recipes import FOLDER, Part
+from app.reproducing.simulating import MARK
 from app.reproducing.standing import Came
 from app.results.pack_files import write_report
 from app.results.reporting import Calibrated
 from app.results.sources import calibrated, facts_about, parts_of
 from app.results.topic_tables import leaks_in, reference_lists, systems_compared, topic_tables
+from calibration.calibrate import calibrate
 from calibration.errors import CalibrationError
 from calibration.study.joining import study_of
 from calibration.systems.aggregates import aggregate_estimates
 from db.connect import reading
-from db.tables import Item, Report, System
+from db.tables import NO_TEXT, Item, Report, System
 from exports.errors import ExportError
 from exports.pack import FORMATS, tables_of
 from exports.presets import preset_table
@@ -40,7 +42,10 @@ def reported(
     for number, part in enumerate(public.recipe.part):
         if part.study in made:
             advance(number, len(public.recipe.part), f"{part.study}: tables")
-            came[part.study] = _of_part(engine, public, part, made, out / part.study)
+            try:
+                came[part.study] = _of_part(engine, public, part, made, out / part.study)
+            except (errors.AnnotationError, CalibrationError) as error:
+                public.lack(part, str(error).splitlines())
     return came
 
 
@@ -53,28 +58,51 @@ def _of_part(engine: Engine, public: Public, part: Part, made: Mapping[str, froz
     if not people and not judges:
         return Came({table.name: table for table in of_texts}, lacking)
     if len(people) + len(judges) == 1:
-        found, tables = _of_one_rater(part)
+        found = calibrated(part.study, resamples=RESAMPLES, per_criterion=False, only=())
     else:
         others = [name for name in part.beside if name in made and any(_raters(engine, name))]
         panels = FOLDER / "panels" / f"{part.panels}.toml" if part.panels else None
         found = calibrated(part.study, judges=panels, resamples=RESAMPLES, per_criterion=False, others=parts_of(others))
-        presets = _presets(part, found, public)
-        write_report(found, out, presets)
-        tables = tables_of(found.report, found.verdicts, facts_about(part.study), presets)
-    tables += _topics(engine, part, found, judges)
-    if pairs := [pair for pair in part.conditions if {*pair} <= {*public.systems}]:
-        compared = systems_compared(found, pairs, each=True)
-        tables += [compared] if compared is not None else []
+        write_report(found, out, _presets(part, found, public))
+    tables = _of_labels(engine, public, part, found, judges)
     if any(one.part == part.study and one.table == "statements" for one in public.recipe.number):
         tables.append(_statements(engine, part.study))
     for table in tables:
         write_table(table, out)
-    return Came({table.name: table for table in (*of_texts, *tables)}, lacking, made[part.study])
+    is_real = ~found.verdicts["rater_id"].str.startswith(MARK)
+    real = tables if is_real.all() else []
+    if real is not tables and is_real.any():
+        kept = found.verdicts[is_real]
+        only = () if kept["rater_id"].nunique() == 1 else None
+        alone = replace(found, verdicts=kept, report=calibrate(kept, found.report.settings, only))
+        real = _of_labels(engine, public, part, alone, [name for name in judges if not name.startswith(MARK)])
+    named, of_people = ({table.name: table for table in (*of_texts, *some)} for some in (tables, real))
+    return Came(named, lacking, made[part.study], of_people)
+
+
+def _of_labels(engine: Engine, public: Public, part: Part, found: Calibrated, judges: Sequence[str]) -> list[Table]:
+    """What these labels say; of one rater, who agrees with nobody, the systems by its answers."""
+    if found.verdicts["rater_id"].nunique() == 1:
+        settings = found.report.settings
+        estimates, counts = aggregate_estimates(study_of(found.verdicts, settings), settings)
+        table = systems.systems_table(replace(found.report, estimates=tuple(estimates), aggregates=tuple(counts)))
+        tables = [] if table is None else [table]
+    else:
+        presets = _presets(part, found, public)
+        tables = tables_of(found.report, found.verdicts, facts_about(part.study), presets)
+    tables += _topics(engine, part, found, judges)
+    known = {*found.verdicts["system_a"], *found.verdicts["system_b"]}
+    if pairs := [pair for pair in part.conditions if {*pair} <= known]:
+        compared = systems_compared(found, pairs, each=True)
+        tables += [compared] if compared is not None else []
+    return tables
 
 
 def _of_texts(part: Part, public: Public) -> list[Table]:
     """What the reports themselves say, without a label."""
-    tables = []
+    tables: list[Table | None] = []
+    if all(report.encoding == NO_TEXT for report in public.parsed.reports):
+        return []
     if part.leakage:
         leaks = leaks_in(part.study, _cited(public))
         tables.append(leakage.leakage_table(leaks, part.leakage, RUN, of_statements=True))
@@ -82,7 +110,7 @@ def _of_texts(part: Part, public: Public) -> list[Table]:
         try:
             tables.append(reference_lists(part.study, public.tree / part.references))
         except (errors.ImportingError, errors.AnnotationError) as error:
-            public.lacks.append(f"{part.study}: {error}")
+            public.lack(part, str(error).splitlines())
     return [table for table in tables if table is not None]
 
 
@@ -122,15 +150,6 @@ def write_table(table: Table, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     for suffix, form in FORMATS.items():
         (out / f"{table.name}.{suffix}").write_text(form(table), encoding="utf-8")
-
-
-def _of_one_rater(part: Part) -> tuple[Calibrated, list[Table]]:
-    """Nobody agrees with anybody where one rater alone has labels: what is left are the systems by its answers."""
-    found = calibrated(part.study, resamples=RESAMPLES, per_criterion=False, only=())
-    settings = found.report.settings
-    estimates, counts = aggregate_estimates(study_of(found.verdicts, settings), settings)
-    table = systems.systems_table(replace(found.report, estimates=tuple(estimates), aggregates=tuple(counts)))
-    return found, [] if table is None else [table]
 
 
 def _raters(engine: Engine, study: str) -> tuple[list[str], list[str]]:

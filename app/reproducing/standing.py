@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from annotation.files.decoding import some_of
 from app.reproducing.recipes import Number
 from app.reproducing.simulating import MARK
 from calibration.remarks import brief
@@ -25,12 +26,14 @@ COLUMNS = (
 class Came:
     """What one part came to. `tables`: by name, none where nobody's labels are there.
 
-    `lacking`: why people's labels are not; `simulated`: whose answers were invented.
+    `lacking`: why people's labels are not; `simulated`: whose answers were invented; `real`: the same tables made
+    without these.
     """
 
     tables: Mapping[str, Table]
     lacking: str = ""
     simulated: frozenset[str] = frozenset()
+    real: Mapping[str, Table] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -59,11 +62,23 @@ def reproduced_table(
 
 
 def _row(asked: Number, part: Came) -> tuple[Cell, ...]:
-    ours = found_in(part.tables, asked)
-    invented = [who for who in asked.needs if who in part.simulated]
-    basis = "" if ours is None else f"simulated {' and '.join(invented)}" if invented else "public files"
-    told = standing(asked, ours, part.lacking if "people" in asked.needs else "", is_simulated=bool(invented))
+    """A number rests on invented answers where it cannot be made without them."""
+    real = found_in(part.real, asked)
+    ours = found_in(part.tables, asked) if is_none(real) else real
+    invented = part.simulated if is_none(real) and not is_none(ours) else ()
+    basis = f"simulated {' and '.join(sorted(invented))}" if invented else "" if ours is None else "public files"
+    told = standing(asked, ours, part.lacking if "people" in asked.needs else "", sought(part.tables, asked))
+    told = "simulated, and comparable with nothing" if invented else told
     return asked.place, asked.what, asked.published or "unknown", ours, told, basis
+
+
+def is_none(ours: Estimate | float | None) -> bool:
+    """An undefined value is as good as none."""
+    return math.isnan(_value(ours))
+
+
+def _value(ours: Estimate | float | None) -> float:
+    return math.nan if ours is None else ours.value if isinstance(ours, Estimate) else ours
 
 
 def _row_of_sum(one: OwnSum) -> tuple[Cell, ...]:
@@ -73,38 +88,67 @@ def _row_of_sum(one: OwnSum) -> tuple[Cell, ...]:
 
 
 def found_in(tables: Mapping[str, Table], asked: Number) -> Estimate | float | None:
-    """The cell of ours, times what the paper multiplies by; None where no such row or column is there."""
+    """The cell of ours, times what the paper multiplies by; None where no such row or column is there.
+
+    Of a `mean` the one over all rows that fit, else the first.
+    """
     table = tables.get(asked.table)
-    places = {column.key.replace(MARK, ""): place for place, column in enumerate(table.columns)} if table else {}
+    places = {_named(column.key): place for place, column in enumerate(table.columns)} if table else {}
     if table is None or asked.column not in places:
         return None
-    row = next((row for row in table.rows if _fits(row, asked.row)), None)
-    cell = row[places[asked.column]] if row else None
+    cells = [_times(row[places[asked.column]], asked.times) for row in table.rows if _fits(row, asked.row)]
+    if asked.mean and len(cells) > 1:
+        return sum(map(_value, cells)) / len(cells)
+    return cells[0] if cells else None
+
+
+def _times(cell: Cell, times: float) -> Estimate | float | None:
     if isinstance(cell, Estimate):
-        value, low, high = (asked.times * one for one in (cell.value, cell.low, cell.high))
+        value, low, high = (times * one for one in (cell.value, cell.low, cell.high))
         return replace(cell, value=value, low=low, high=high)
-    return asked.times * cell if isinstance(cell, int | float) else None
+    return times * cell if isinstance(cell, int | float) else None
+
+
+def _named(cell: object) -> str:
+    return str(cell).replace(MARK, "")
 
 
 def _fits(row: Sequence[Cell], asked: Sequence[str]) -> bool:
-    names = (str(cell).replace(MARK, "").casefold() for cell in row)
-    return all(want in ("*", name) for name, want in zip(names, asked, strict=False))
+    names = (_named(cell).casefold() for cell in row)
+    return all(
+        want in ("*", name) or (want.startswith("!") and want[1:] != name)
+        for name, want in zip(names, asked, strict=False)
+    )
 
 
-def standing(asked: Number, ours: Estimate | float | None, lacking: str, *, is_simulated: bool = False) -> str:
+def sought(tables: Mapping[str, Table], asked: Number) -> str:
+    """Which name of a row or column was sought in vain, and which are there; "" where there is no table."""
+    table = tables.get(asked.table)
+    if table is None:
+        return ""
+    rows: Sequence[Sequence[Cell]] = table.rows
+    for place, want in enumerate(asked.row):
+        there = list(dict.fromkeys(str(row[place]) for row in rows))
+        rows = [row for row in rows if _fits(row[place : place + 1], [want])]
+        if not rows:
+            if want.startswith("!"):
+                return ""
+            return f"; sought {want!r} among {some_of(there, 8)}"
+    keys = [_named(column.key) for column in table.columns]
+    return "" if asked.column in keys else f"; sought {asked.column!r} among {some_of(keys[len(asked.row) :], 8)}"
+
+
+def standing(asked: Number, ours: Estimate | float | None, lacking: str, instead: str = "") -> str:
     """The comparison in words. An undefined value is as good as none, and its reason is told."""
-    value = ours.value if isinstance(ours, Estimate) else ours
-    if value is None or math.isnan(value):
+    if is_none(ours):
         lack = ours.lack if isinstance(ours, Estimate) else None
         if lack:
             return f"cannot be made: {brief(lack)}; it takes {asked.lacking}"
-        return f"cannot be made: {lacking}" if lacking else f"cannot be made without {asked.lacking}"
-    if is_simulated:
-        return "simulated, and comparable with nothing"
+        return f"cannot be made: {lacking}" if lacking else f"cannot be made without {asked.lacking}{instead}"
     if not asked.published:
         return "made; the published number is unknown to us"
     within = isinstance(ours, Estimate) and ours.low <= float(asked.published) <= ours.high
-    told = beside(asked.published, value)
+    told = beside(asked.published, _value(ours))
     return told if told == "equal" or not within else f"{told}, within our interval"
 
 

@@ -28,7 +28,7 @@ from calibration.systems.claim_scores import has_claims, scores_from_claims
 from calibration.systems.topic_scores import measures_of, topic_scores
 from calibration.totals.system_differences import system_differences
 from db.connect import reading
-from db.tables import Report, Study, System, Topic
+from db.tables import NO_TEXT, Report, Study, System, Topic
 from exports.sheets.leakage import LISTED, ReportLeak, SourceAge, later_sources_table, leaked_topics
 from exports.sheets.references import CitedReferences, references_table
 from exports.sheets.system_pairs import differences_table
@@ -188,13 +188,14 @@ def leaks_in(study: str, said: Mapping[tuple[str, str], Sequence[Sequence[str]]]
 def newest_reports(session: orm.Session, study: Study, *columns: Any) -> dict[tuple[str, str], list[Any]]:
     """By topic and system, in that order, what the columns say of the last version of each report that is ready.
 
-    The evidence of tasks is no report.
+    The evidence of tasks is no report, and one whose text was never published has none that is asked about here.
     """
     rows = session.execute(
         select(Topic.key, System.key, *columns)
         .join(Topic, Topic.id == Report.topic_id)
         .join(System, System.id == Report.system_id)
         .where(Report.study_id == study.id, Report.status == "ready", System.key != EVIDENCE)
+        .where(Report.encoding != NO_TEXT)
         .order_by(Topic.key, System.key, Report.version)
     )
     return {(topic, system): told for topic, system, *told in rows}

@@ -8,18 +8,23 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from annotation.errors import ImportingError
+from annotation.importing.labels.results import Results
 from annotation.importing.layouts import PROBE_LAYOUTS, RESULT_LAYOUTS
 from annotation.protocol import parse_protocol, read_protocol
+from app.reproducing.bringing_in import answers_at, once, read_public
 from app.reproducing.recipes import protocol_text, read_recipe, recipe_names
 from app.reproducing.simulating import spread
-from app.reproducing.standing import beside
+from app.reproducing.standing import Came, beside, reproduced_table
 from exports.pack import TABLES
 from exports.presets import PRESETS
+from exports.tables import Column, Table
 from tests.annotation.layout_trees import put
 from tests.studies.desk import Desk, a_desk
 from tests.studies.own_trees import gym_tree, metric_tree, race_tree, survey_tree, wiki_tree
@@ -104,7 +109,7 @@ def test_a_wrong_or_half_folder_is_refused_in_one_sentence_that_says_what_is_mis
     (half / "test_data/agencies.json").unlink()
     for folder, missing in {
         "nowhere": "no such folder; give a clone or download of Wiki Live Challenge's public files",
-        "empty": "no public files of Wiki Live Challenge: wiki_data/cleaned_data/article: not under",
+        "empty": "the public files of Wiki Live Challenge cannot be read: wiki_data/cleaned_data/article: not under",
         "other": "it looks like DR3-Eval: RESULTS/SYSTEM/TASK/final_report.md",
         "half": "test_data/agencies.json: not under half",
     }.items():
@@ -147,34 +152,98 @@ def test_a_study_that_published_no_reports_has_what_its_other_files_say(desk: De
     whole, clone = desk.folder / "whole", desk.folder / "clone/deepresearch_benchmarking"
     (whole / "key_point").rename(put(clone / "README.md", "").parent / "key_point")
     (whole / "queries").rename(clone / "queries")
-    for system in ("GPTResearcher", "GPTResearcher_custom"):  # as in the repository, whose reports lie elsewhere
-        file = "evaluation_results_kpr_gpt-4.1-mini.json"
+    file, of_quality = (f"evaluation_results_{kind}_gpt-4.1-mini.json" for kind in ("kpr", "detailed"))
+    for system in ("GPTResearcher", "GPTResearcher_custom", "open_deep_search_custom"):  # the reports lie elsewhere
         rows = json.loads((whole / "reports/GPTResearcher" / file).read_text())
         if "_" in system:
             rows.popitem()
         put(clone / "results/mini" / system / file, json.dumps(rows))
-    put(clone / "results/mini/search-o1" / file, "")  # cut off, and no reason to lose the others
+    put(clone / "results/mini/open_deep_search" / file, "")  # cut off, and no reason to lose the others
+    (whole / "reports/GPTResearcher" / of_quality).rename(clone / "results/mini/open_deep_search" / of_quality)
     found = reproduced(desk, "deepresearchgym")
     recall = found["system scores: KPR of GPT-Researcher, commercial search (%)"]
     assert recall["ours"]["value"] == pytest.approx(100 * (2 / 3 + 1 / 3 + 1 + 2 / 3 + 1 / 3 + 2 / 3) / 6)
     figure = next(row for what, row in found.items() if what.startswith("Figure 2: GPT-Researcher's KPR"))
     assert (figure["ours"]["value"], figure["ours"]["n"]) == (pytest.approx(1), 5), "the same answers on five questions"
     clarity = found["system scores: Clarity of GPT-Researcher, commercial search"]
-    assert clarity["standing"] == "cannot be made without result files of the judge for this system"
+    assert clarity["standing"].endswith(
+        "files of the judge for this system; sought 'gptresearcher' among open_deep_search"
+    )
+    assert all(row["ours"] is None for what, row in found.items() if "OpenDeepSearch" in what), "one of two is there"
     told = " ".join((desk.folder / "out/reproduced.md").read_text().split())
-    assert "Not there: the reports themselves; answers about 11 count without their text" in told
-    assert "Not there: points: results/mini/search-o1/evaluation" in told
+    assert "Not there: the reports themselves; answers about 22 count without their text" in told
+    assert "Not there: points: results/mini/open_deep_search/evaluation_results_kpr" in told.replace("\\", "")
 
 
-@pytest.mark.parametrize("study", ["dr3_eval", "reportbench"])
+@pytest.mark.parametrize("study", ["dr3_eval", "race", "reportbench"])
 def test_questions_alone_leave_every_row_with_what_it_takes(desk: Desk, study: str) -> None:
     survey = {"arxiv_id": "2312.04861", "title": "Tides", "prompt": "Write on tides."}
     put(desk.folder / "clone/ReportBench_v1.1.jsonl", json.dumps(survey) + "\n")
     put(desk.folder / "clone/ReportBench_v1.1_GT/2312.04861.jsonl", '{"title": "Tides of the north"}\n')
+    put(desk.folder / "clone/data/prompt_data/query.jsonl", '{"id": 1, "prompt": "Why tides?"}\n')
+    put(desk.folder / "clone/data/test_data/raw_data/.keep", "")
     for language in ("en", "zh"):  # DR³-Eval numbers each language's tasks anew
         put(desk.folder / f"clone/datasets_{language}/query.jsonl", '{"task": "001", "query": "What silts?"}\n')
     found = reproduced(desk, study).values()
     assert all(row["ours"] is None and row["standing"].startswith("cannot be made") for row in found)
+
+
+def orders(*rows: tuple[str, str, float]) -> dict[str, Table]:
+    """`system_orders` of the total: who is compared with whom, and their correlation."""
+    columns = tuple(Column(name, name) for name in ("aggregate", "rater", "reference", "spearman"))
+    cells = tuple(("Total", *row) for row in rows)
+    return {"system_orders": Table("system_orders", "Orders", columns, cells, ())}
+
+
+@pytest.mark.parametrize(
+    ("invented", "real", "ours", "basis"),
+    [
+        ([("gpt-5.1", "people", 0.94)], [], None, ""),  # people are no second judge, invented or not
+        ([("gpt-5.1", "simulated-glm", 0.94)], [], 0.94, "simulated judge"),
+        ([("gpt-5.1", "simulated-glm", 0.5)], [("gpt-5.1", "glm", 0.9), ("gpt-5.1", "qwen", 0.7)], 0.8, "public files"),
+    ],
+)  # fmt: skip
+def test_a_number_is_simulated_where_nobody_real_makes_it(
+    invented: list[tuple[str, str, float]], real: list[tuple[str, str, float]], ours: float | None, basis: str
+) -> None:
+    asked = next(one for one in read_recipe("dr3_eval").number if one.place == "judge swap")
+    part = Came(orders(*invented, *real), simulated=frozenset({"judge"}), real=orders(*real))
+    ((*_, found, told, rests_on),) = reproduced_table("T", [asked], {"total": part}, [], []).rows
+    assert (found, rests_on) == (pytest.approx(ours) if ours else None, basis)
+    assert ("comparable with nothing" in str(told)) == basis.startswith("simulated")
+
+
+def test_result_files_of_no_known_system_are_told_and_two_folders_that_differ_are_refused(tmp_path: Path) -> None:
+    wiki_tree(tmp_path, WIKI)
+    for folder in ("openai", "test_citation"):
+        put(tmp_path / f"results/{folder}/Tidal_mill_0_citation.json", "{}")
+    (writing, _, citations) = (recipe := read_recipe("wlc")).part
+    files = {tmp_path / "results/openai": "openai"}
+    assert dict(answers_at(citations.judges, tmp_path, tmp_path, ["openai"])) == files
+    public = read_public(recipe, tmp_path, simulate=False)
+    assert "citations: 1 result file in no folder called like a system (test_citation/Tidal_mill_0_citation.json)" in {
+        line.replace("results/", "") for line in public.lacks
+    }
+    ((_, _, read),) = public.answers(writing, "judge-results")
+    row, other = (next(row for row in read.rows if row.answer == name) for name in ("openai", "wikipedia"))
+    again = [replace(row, where=f"{folder}/a.json: 1") for folder in ("64k", "128k")]
+    assert once(Results(tuple(again))).rows == tuple(again), "a copy"
+    with pytest.raises(ImportingError, match="never one study"):
+        once(Results((again[0], replace(again[1], answer=other.answer))))
+
+
+@pytest.mark.slow
+def test_one_bad_report_and_answers_in_two_folders_cost_nothing_else(desk: Desk) -> None:
+    metric_tree(desk.folder / "clone")
+    results = desk.folder / "clone/results/128k"
+    put(desk.folder / "clone/results_new/README.md", "")
+    (results / "qwen3").rename(desk.folder / "clone/results_new/qwen3")
+    (results / "glm-4.7/003/final_report.md").write_bytes(b"\xff\xfe\x00")
+    reproduced(desk, "dr3_eval")
+    told = " ".join((desk.folder / "out/reproduced.md").read_text().split())
+    assert "total: dr3\\_eval: 60 answers on 12 items" in told
+    assert "Not there: reports: results/128k/glm-4.7/003/final\\_report.md" in told
+    assert "1 report, which answers are about; they count without the text (003 of glm-4.7)" in told
 
 
 @pytest.mark.slow
@@ -213,6 +282,10 @@ def test_judges_of_reportbench_alone_have_their_systems(desk: Desk) -> None:
     report = json.loads(survey.read_text())
     report["response"] += "\n\n## References\n\n1. A. Third. Tides of the north. 2020.\n2. B. Fourth. Locks. 2019.\n"
     survey.write_text(json.dumps(report))
+    votes = parsed.with_name(f"{parsed.name}-stat-results") / survey.stem / "no_citations_web_verification.csv"
+    votes.write_text(votes.read_text() + "".join(  # one statement again, under another number
+        f"s9{line[2:]}\n" for line in votes.read_text().splitlines() if line.startswith("s1,")
+    ))  # fmt: skip
     put(desk.folder / f"clone/ReportBench_v1.1_GT/{survey.stem}.jsonl", '{"title": "Tides of the north"}')
     found = reproduced(desk, "reportbench")
     matched = (1 + 0.5 + 1 + 0 + 1 + 0.5) / 6  # of two statements on each survey; what was not found is no match
@@ -230,6 +303,16 @@ def test_judges_of_reportbench_alone_have_their_systems(desk: Desk) -> None:
         1,
         3,
     ]
+    assert "6 answers left out: " in (desk.folder / "out/reproduced.md").read_text()
+    (desk.folder / "out").rename(desk.folder / "whole")
+    for file in parsed.glob("*.json"):
+        file.unlink()
+    found = reproduced(desk, "reportbench")
+    assert found[rate["place"] + ": " + rate["what"]]["ours"] == rate["ours"]
+    assert found[right["place"] + ": " + right["what"]]["ours"] is None, "a stand-in cites nothing"
+    methods = (desk.folder / "out/noncited/methods.md").read_text()
+    assert "The texts of 6 of them were never published and are not measured here" in methods
+    assert not any(word in methods for word in (" words)", "one layout", "Citation", "page for annotators"))
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from annotation.errors import ImportingError
+from annotation.errors import ImportingError, NoReports
 from annotation.files import folders, rows
 from annotation.files.decoding import as_text, collecting, nfc
 from annotation.importing.reports import criteria_files, records
@@ -34,7 +34,7 @@ def read_deepresearch_bench(root: Path, encoding: str = "utf-8") -> records.Pars
         with collecting(problems):
             reports += _reports(path, root, nfc(system), topics, encoding, problems, other_prompts)
     if not reports and not problems:
-        problems.append(worded("{raw}: no reports found; expected files like SYSTEM.jsonl", raw=RAW))
+        raise NoReports("{raw}: no reports found; expected files like SYSTEM.jsonl", raw=RAW)
     notes = []
     if other_prompts:
         notes.append(Sentence(

@@ -15,6 +15,7 @@ from plain.wording import Sentence, worded
 
 REPORTS = tuple(f"final_report{suffix}" for suffix in (".md", *DOCUMENTS))
 QUERIES, REPORT, TOPICS = "query.jsonl", "final_report.md", "topics.csv"
+ANSWERS = "eval_*.json"  # a judge's, who may stand there without the reports
 KEYS = ("task", "id", "number")
 DOMAINS = ("category", "domain")
 HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -24,25 +25,30 @@ def read_dr3_eval(root: Path, encoding: str = "utf-8") -> records.Parsed:
     """Reports by their task's folder, compared with `query.jsonl` as text: `001` and `1` are two tasks."""
     lists = [path for pattern in (QUERIES, f"*/{QUERIES}", f"*/*/{QUERIES}") for path in sorted(root.glob(pattern))]
     files = sorted(path for path in root.rglob("final_report.*") if path.name in REPORTS)
-    if lists and not files:
+    about = files or [*root.rglob(ANSWERS)]
+    if len(lists) > 1:  # each language's tasks have one; reports and answers lie below a folder of that name
+        above = {part for path in about for part in path.relative_to(root).parts}
+        lists = [one for one in lists if one.parent.name in above] or lists
+    problems: list[str] = []
+    shown_list = ", ".join(path.relative_to(root).as_posix() for path in lists)
+    topics: dict[str, records.TopicRecord] = {}
+    for one in lists:
+        shown = one.relative_to(root).as_posix()
+        found = _topics(one, shown, root, encoding, problems)
+        if about and (twice := topics.keys() & found.keys()):
+            raise ImportingError(
+                "{root}: one {queries} is needed, or one for each language with numbers of its own (task {task!r} "
+                "stands twice in {found}); leave one of them", root=root, queries=QUERIES, task=min(twice),
+                found=shown_list,
+            )  # fmt: skip
+        folder = one.parent if (one.parent / TOPICS).exists() else root
+        topics |= found | _told(folder, topics | found, shown, encoding, problems)
+    if not lists:
+        raise ImportingError("{root}: no {queries} found; give a folder that holds one", root=root, queries=QUERIES)
+    if not files:
         raise NoReports(
             "{root}: no reports found; expected files like RESULTS/SYSTEM/TASK/{report}", root=root, report=REPORT,
         )  # fmt: skip
-    if len(lists) > 1:  # each language's tasks have one; reports lie below a folder of that name
-        above = {part for path in files for part in path.relative_to(root).parts}
-        lists = [one for one in lists if one.parent.name in above] or lists
-    if len(lists) != 1:
-        found = ", ".join(path.relative_to(root).as_posix() for path in lists) or worded("none")
-        raise ImportingError(
-            "{root}: one {queries} is needed (found: {found}); give a folder that holds one", root=root,
-            queries=QUERIES, found=found,
-        )  # fmt: skip
-    shown_list = lists[0].relative_to(root).as_posix()
-    problems: list[str] = []
-    topics = _topics(lists[0], shown_list, root, encoding, problems)
-    topics |= _told(
-        lists[0].parent if (lists[0].parent / TOPICS).exists() else root, topics, shown_list, encoding, problems
-    )
     reports: list[records.ReportRecord] = []
     nfd = 0
     read = records.without_copies(files)

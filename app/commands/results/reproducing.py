@@ -70,10 +70,14 @@ def own_database(file: Path) -> Iterator[None]:
     os.environ[name] = f"sqlite:///{file.resolve()}"
     settings.cache_clear()
     database.cache_clear()
+    is_whole = False
     try:
         yield
+        is_whole = True
     finally:
         database().dispose()
+        if not is_whole:
+            file.unlink(missing_ok=True)  # from half of a study nobody goes on
         os.environ.pop(name)
         os.environ |= {} if before is None else {name: before}
         settings.cache_clear()

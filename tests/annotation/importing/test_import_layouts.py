@@ -91,7 +91,7 @@ def test_auto_proposes_the_layout_and_names_the_file_that_convinced_it(tmp_path:
 
 
 def test_auto_finds_a_published_tree_one_or_two_folders_further_down(tmp_path: Path) -> None:
-    root = write_wlc(tmp_path / "clone/data/tree")
+    root = write_wlc(put(tmp_path / "clone/README.md", "A clone.").parent / "data/tree")
     for folder, sign in ((root.parent, "tree/"), (root.parent.parent, "data/tree/")):
         assert propose(folder) == ("wlc", f"{sign}test_data/agencies.json", root)
         assert tree_of("wlc", folder) == root, "a layout that is named is looked for in the same places"
@@ -241,8 +241,12 @@ def test_dr3_compares_tasks_as_text_and_takes_its_languages_from_the_datasets(tm
     for language in ("en", "zh"):  # as its dataset comes: both number their tasks from 001
         put(tmp_path / f"datasets_{language}/query.jsonl", (tmp_path / "query.jsonl").read_text())
     (tmp_path / "query.jsonl").unlink()
-    with pytest.raises(ImportingError, match=r"found: datasets_en/query\.jsonl, datasets_zh/query\.jsonl"):
+    says = r"task '001' stands twice in datasets_en/query\.jsonl, datasets_zh/query\.jsonl"
+    with pytest.raises(ImportingError, match=says):
         read_dr3_eval(tmp_path)
+    put(tmp_path / "datasets_en/query.jsonl", json_lines([{"task": "en_001", "query": "Assess locks."}]))
+    assert topics(read_dr3_eval(tmp_path))["en_001"] == "Assess locks.", "with numbers of its own each language counts"
+    put(tmp_path / "datasets_en/query.jsonl", (tmp_path / "datasets_zh/query.jsonl").read_text())
     run = (tmp_path / "results").rename(tmp_path / "run")
     run.rename(put(tmp_path / "results/README.md", "").with_name("datasets_zh"))
     assert systems(read_dr3_eval(tmp_path)) == ["glm-4.7", "qwen3"]

@@ -175,7 +175,7 @@ def test_what_is_malformed_is_refused_by_file_and_line_and_leaves_nothing(
         ("deepresearch_bench", lambda root: (root / "data/test_data/raw_data").rename(root / "raw"), r"raw_data: not there; add it \(cleaned_data will not do"),
         ("reportbench", write("ReportBench_v1.2.jsonl", ""), r"one file ReportBench_v1\.1\.jsonl is needed \(found: ReportBench_v1\.1\.jsonl, ReportBench_v1\.2\.jsonl\)"),
         ("reportbench", remove("ReportBench_v1.1.jsonl"), r"one file ReportBench_v1\.1\.jsonl is needed \(found: none\)"),
-        ("dr3_eval", write("data/query.jsonl", ""), r"one query\.jsonl is needed \(found: query\.jsonl, data/query\.jsonl\)"),
+        ("dr3_eval", remove("query.jsonl"), r"no query\.jsonl found; give a folder that holds one"),
     ],
 )  # fmt: skip
 def test_a_tree_without_its_landmark_is_refused_at_once(tmp_path: Path, layout: str, damage: Damage, says: str) -> None:

@@ -5,7 +5,7 @@ from functools import wraps
 from typing import Any, TypeVar
 from unicodedata import category
 
-from sqlalchemy import ColumnElement, String, bindparam, case, cast, exists, func, orm, select
+from sqlalchemy import ColumnElement, String, and_, bindparam, case, cast, exists, func, orm, select
 
 from annotation.canonical.form import Layout
 from annotation.errors import AnnotationError
@@ -189,7 +189,7 @@ def cluster_of(study: Study) -> ColumnElement[str]:
     """What a topic is resampled with: the `cluster_id` it came with, which it shares in another language, or its key;
     its key where topics were drawn one by one, each with its own probability.
     """
-    drawn = exists().where(Event.study_id == study.id, Event.kind == "audit", Event.what == DRAW)
+    drawn = exists().where(audited(study.id, DRAW))
     came_with = func.nullif(cast(Topic.features["cluster_id"].as_string(), String), "")
     return case((drawn, Topic.key), else_=func.coalesce(came_with, Topic.key))
 
@@ -202,6 +202,16 @@ def clusters_of(session: orm.Session, study: Study) -> dict[str, str]:
 def audit(session: orm.Session, study_id: int | None, rater_id: int | None, what: str, **data: Any) -> None:
     """Append one line to the study's audit trail."""
     session.add(Event(study_id=study_id, rater_id=rater_id, kind="audit", what=what, data=data))
+
+
+def audited(study_id: int, what: str) -> ColumnElement[bool]:
+    """Which lines of the study's audit trail are called so."""
+    return and_(Event.study_id == study_id, Event.kind == "audit", Event.what == what)
+
+
+def audit_data(session: orm.Session, study_id: int, what: str) -> list[dict[str, Any]]:
+    """What every line of the study's audit trail that is called so holds, the first one first."""
+    return list(session.scalars(select(Event.data).where(audited(study_id, what)).order_by(Event.id)))
 
 
 def newest_act(session: orm.Session, study: Study) -> int:

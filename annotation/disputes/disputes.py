@@ -16,6 +16,7 @@ from annotation.disputes.differing import REASONS, Differing, answers, differing
 from annotation.labels.current_labels import all_labels
 from annotation.labels.evidence import Texts, spans_for_page
 from annotation.leaks.redaction import redactor_of
+from annotation.studies import audit_data
 from annotation.verdicts import unblind
 from db.tables import HANDED_IN, Assignment, Criterion, Event, Label, Study
 
@@ -87,7 +88,7 @@ def _adjudications(session: orm.Session, study: Study) -> Mapping[int, list[_Adj
         data["assignment"]: {
             code: {int(rater): verdict for rater, verdict in said.items()} for code, said in data["verdicts"].items()
         }
-        for data in session.scalars(_audited(study))
+        for data in audit_data(session, study.id, "adjudicate")
     }
     # before their labels: work that is handed in meanwhile is in work here, and never one without an answer
     acts = session.scalars(select(Assignment).where(*mine).order_by(Assignment.id.desc())).all()
@@ -112,10 +113,6 @@ def _adjudications(session: orm.Session, study: Study) -> Mapping[int, list[_Adj
         codes = frozenset(act.criteria_order or ())
         found[act.item_id].append(_Adjudication(act.id, act.status, codes, saw.get(act.id, {}), answered))
     return found
-
-
-def _audited(study: Study) -> Any:
-    return select(Event.data).where(Event.study_id == study.id, Event.kind == "audit", Event.what == "adjudicate")
 
 
 def _ready(session: orm.Session, study: Study, *, early: bool) -> set[int]:

@@ -18,7 +18,7 @@ from annotation.leaks.blinding_audit import BlindingAudit
 from annotation.planning import looks, plan_root, planned_items
 from annotation.protocol import Protocol
 from annotation.shown_texts.kept_measures import keep_measure
-from annotation.studies import audit, protocol_of
+from annotation.studies import audit, audit_data, audited, protocol_of
 from db.people_tables import Rater
 from db.tables import (
     HANDED_IN,
@@ -60,7 +60,7 @@ def study_facts(session: orm.Session, study: Study) -> dict[str, Any]:
         "judges": judge_facts(session, study),
         "examples": items_shown_to(session, study),
         "blinding_audit": session.scalar(
-            select(Event.data).where(*_acts(study, AUDITED)).order_by(Event.id.desc()).limit(1)
+            select(Event.data).where(audited(study.id, AUDITED)).order_by(Event.id.desc()).limit(1)
         ),
         "versions": {},
     }
@@ -98,7 +98,7 @@ def audit_facts(made: BlindingAudit, guessed: Callable[[], str] = str, *, is_cla
 
 
 def _study(session: orm.Session, study: Study, protocol: Protocol) -> dict[str, Any]:
-    changes = session.scalars(select(Event.data).where(*_acts(study, "protocol")))
+    changes = audit_data(session, study.id, "protocol")
     return {
         "name": study.name,
         "title": protocol.title,
@@ -170,7 +170,7 @@ def _design(session: orm.Session, study: Study) -> dict[str, Any]:
         .subquery()
     )
     overlap = session.execute(select(func.min(people.c.n), func.max(people.c.n))).one()
-    plan = session.scalar(select(Event.data).where(*_acts(study, "pairs")).order_by(Event.id.desc()).limit(1)) or {}
+    plan: Mapping[str, Any] = next(reversed(audit_data(session, study.id, "pairs")), {})
     found = {
         **{key: plan.get(key) for key in ("design", "per_category", "roster", "strata")},
         "per_topic_min": fewest,
@@ -272,9 +272,8 @@ def _answers(protocol: Protocol) -> dict[str, Any]:
 
 
 def _plan(session: orm.Session, study: Study, protocol: Protocol) -> dict[str, Any]:
-    kept = session.execute(
-        select(Event.data, Event.created_at).where(*_acts(study, looks.KEPT_PLAN)).order_by(Event.id)
-    ).all()
+    plans = select(Event.data, Event.created_at).where(audited(study.id, looks.KEPT_PLAN))
+    kept = session.execute(plans.order_by(Event.id)).all()
     first: Mapping[str, Any] = kept[0][0] if kept else {}
     before = None
     if kept:
@@ -295,7 +294,3 @@ def _plan(session: orm.Session, study: Study, protocol: Protocol) -> dict[str, A
         "margin_in_protocol": "margin" in protocol.calibration,
         "epsilon_in_protocol": "epsilon" in protocol.calibration,
     }
-
-
-def _acts(study: Study, what: str) -> tuple[Any, ...]:
-    return Event.study_id == study.id, Event.kind == "audit", Event.what == what

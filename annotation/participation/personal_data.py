@@ -11,7 +11,7 @@ from sqlalchemy import Select, orm, select, update
 from annotation.errors import AnnotationError
 from annotation.participation import people_list, standing
 from annotation.people import links, principals, sign_ins
-from annotation.studies import audit
+from annotation.studies import audit, audit_data, audited
 from db import people_tables, tables, types
 from plain.wording import several
 
@@ -108,18 +108,14 @@ def names_due(session: orm.Session, study: tables.Study) -> datetime | None:
     """When this study's names go by themselves; None while it is not closed, or where nobody said that they go."""
     days = _period(session, study)
     # who locks a closed study does not begin the period anew
-    closed = [event.created_at for event in _acts(session, study, "status") if event.data["new"] == "closed"]
+    acts = session.scalars(select(tables.Event).where(audited(study.id, "status")).order_by(tables.Event.id))
+    closed = [act.created_at for act in acts if act.data["new"] == "closed"]
     return closed[-1] + timedelta(days=days) if study.status in OVER and days is not None else None
 
 
 def _period(session: orm.Session, study: tables.Study) -> int | None:
-    said = [event.data["days"] for event in _acts(session, study, PERIOD)]
-    return said[-1] if said else None
-
-
-def _acts(session: orm.Session, study: tables.Study, what: str) -> list[tables.Event]:
-    mine = tables.Event.study_id == study.id, tables.Event.kind == "audit", tables.Event.what == what
-    return list(session.scalars(select(tables.Event).where(*mine).order_by(tables.Event.id)))
+    said = audit_data(session, study.id, PERIOD)
+    return said[-1]["days"] if said else None
 
 
 def delete_names(session: orm.Session, principal: principals.Principal) -> int:

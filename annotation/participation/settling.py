@@ -16,7 +16,7 @@ from sqlalchemy import orm, select
 from annotation.errors import AnnotationError
 from annotation.participation.people_list import pay_lines
 from annotation.people import links, platforms, principals
-from annotation.studies import audit, hold_study, protocol_of
+from annotation.studies import audit, audited, hold_study, protocol_of
 from annotation.work.way_back import end_of
 from db.people_tables import Enrollment
 from db.tables import Event, Study
@@ -228,6 +228,4 @@ def _earlier_bonuses(session: orm.Session, study: Study, without: int | None = N
 
 
 def _noted(session: orm.Session, study: Study, what: str) -> Sequence[Event]:
-    """Every line of the audit trail that is called so, in their order."""
-    lines = select(Event).where(Event.study_id == study.id, Event.kind == "audit", Event.what == what)
-    return session.scalars(lines.order_by(Event.id)).all()
+    return session.scalars(select(Event).where(audited(study.id, what)).order_by(Event.id)).all()

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError, SentBack
 from annotation.people import door_limits, platforms, principals
-from annotation.studies import audit, hold_person, hold_study, protocol_of
+from annotation.studies import audit, audit_data, audited, hold_person, hold_study, protocol_of
 from db.people_tables import ROLES, SERVERS_OWN, Enrollment, Invite, OpenLink
 from db.tables import Assignment, Event, Study
 from db.types import now
@@ -96,8 +96,8 @@ def open_links(session: Session, principal: principals.Principal) -> list[OpenLi
 
 def made_for(session: Session, link: OpenLink) -> tuple[str | None, dict[str, str]]:
     """(platform, back) of a link; see `OpenLinkLine`."""
-    lines = select(Event.data).where(Event.study_id == link.study_id, Event.kind == "audit", Event.what == MADE)
-    told: dict[str, Any] = next((data for data in session.scalars(lines) if data["link"] == link.id), {})
+    kept = audit_data(session, link.study_id, MADE)
+    told: dict[str, Any] = next((data for data in kept if data["link"] == link.id), {})
     return told.get("platform"), told.get("back", {})
 
 
@@ -216,7 +216,7 @@ def participant_hash(session: Session, study_id: int, participant: str) -> str:
 
 def study_key(session: Session, study_id: int) -> str | None:
     """The study's secret for everything about participants; None before its first open link."""
-    lines = select(Event).where(Event.study_id == study_id, Event.kind == "audit", Event.what == KEY)
+    lines = select(Event).where(audited(study_id, KEY))
     line = session.scalar(lines.order_by(Event.created_at).limit(1))
     return None if line is None else str(line.data["key"])
 

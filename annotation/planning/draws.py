@@ -8,8 +8,8 @@ from sqlalchemy import func, orm, select
 
 from annotation.errors import AnnotationError
 from annotation.files.decoding import some_of
-from annotation.studies import DRAW, audit, cluster_of, protocol_of
-from db.tables import HANDED_IN, LIVE, Assignment, Event, Item, Study, Topic
+from annotation.studies import DRAW, audit, audit_data, cluster_of, protocol_of
+from db.tables import HANDED_IN, LIVE, Assignment, Item, Study, Topic
 from plain import draws
 from plain.counting import counted
 from plain.wording import several, worded
@@ -35,10 +35,9 @@ class TopicDraw:
 
 def kept_draws(session: orm.Session, study: Study) -> list[TopicDraw]:
     """Every batch of the study, the first one first."""
-    rows = select(Event.data).where(Event.study_id == study.id, Event.kind == "audit", Event.what == DRAW)
     return [
         TopicDraw(**data | {"topics": tuple(data["topics"]), "chances": tuple(data["chances"])})
-        for data in session.scalars(rows.order_by(Event.id))
+        for data in audit_data(session, study.id, DRAW)
     ]
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy import case, func, or_, orm, select
 
 from annotation.planning.draws import kept_draws
-from annotation.studies import audit, cluster_of, hold_study, protocol_of
-from db.tables import HANDED_IN, LIVE, Assignment, Event, Item, Study, Topic
+from annotation.studies import audit, audit_data, cluster_of, hold_study, protocol_of
+from db.tables import HANDED_IN, LIVE, Assignment, Item, Study, Topic
 
 LOOK = "look"
 DONE = Assignment.status.in_(HANDED_IN)
@@ -56,8 +56,7 @@ def topics_labelled(session: orm.Session, study: Study, planned: int | None = No
 
 def kept_looks(session: orm.Session, study: Study) -> list[dict[str, Any]]:
     """Every look that was kept, the first one first: `topics`, and `share` of the planned ones as they were then."""
-    rows = select(Event.data).where(Event.study_id == study.id, Event.kind == "audit", Event.what == LOOK)
-    return list(session.scalars(rows.order_by(Event.id)))
+    return audit_data(session, study.id, LOOK)
 
 
 def keep_look(session: orm.Session, study: Study, topics: int, share: float, plan_sha256: str) -> None:
@@ -77,8 +76,7 @@ KEPT_PLAN = "comparison_plan"
 
 def kept_plans(session: orm.Session, study: Study) -> list[dict[str, Any]]:
     """Every plan that was in force when a result was shown, the first one first."""
-    rows = select(Event.data).where(Event.study_id == study.id, Event.kind == "audit", Event.what == KEPT_PLAN)
-    return list(session.scalars(rows.order_by(Event.id)))
+    return audit_data(session, study.id, KEPT_PLAN)
 
 
 def keep_plan(session: orm.Session, study: Study, plan: Mapping[str, Any]) -> None:

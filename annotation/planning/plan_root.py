@@ -9,7 +9,7 @@ from sqlalchemy import orm, select
 
 from annotation.items.shown import SOURCES, item_code, sources_sha256
 from annotation.planning import draws
-from annotation.studies import audit
+from annotation.studies import audit, audited
 from db.tables import REFERENCE, REPORT_A, REPORT_B, SLOT_SOURCES, Assignment, Event, Item, Study, Topic
 from plain.hashes import text_sha256
 
@@ -110,9 +110,7 @@ def keep_changed_root(session: orm.Session, study: Study) -> None:
 
 def plan_roots(session: orm.Session, study: Study) -> list[dict[str, Any]]:
     """Every root that was in force when the study was opened, the first one first: `{root, items, slots, kept_at}`."""
-    rows = select(Event.data, Event.created_at).where(
-        Event.study_id == study.id, Event.kind == "audit", Event.what == WHAT
-    )
+    rows = select(Event.data, Event.created_at).where(audited(study.id, WHAT))
     return [
         {**data, "kept_at": f"{at:%Y-%m-%dT%H:%M:%SZ}"} for data, at in session.execute(rows.order_by(Event.id)).all()
     ]

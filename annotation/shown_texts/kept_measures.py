@@ -32,7 +32,7 @@ def texts_sha256(ready: Sequence[AuditedReport], seed: int, *, has_intervals: bo
 
 def kept_measure(session: orm.Session, study: Study, sha256: str) -> blinding.Measured | None:
     """What was measured last on texts of that hash, the whole if that was ever kept; None where nothing was."""
-    rows = select(Event.data).where(Event.study_id == study.id, Event.kind == "audit", Event.what == MEASURED)
+    rows = select(Event.data).where(studies.audited(study.id, MEASURED))
     for data in session.scalars(rows.order_by(Event.id.desc())):
         if data["sha256"] == sha256:
             return _FORM.validate_json(data["found"])

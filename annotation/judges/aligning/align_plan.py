@@ -19,9 +19,9 @@ from annotation.judges.money.accounts import Account
 from annotation.judges.stress_tests.stress_plan import answered, own_account
 from annotation.labels.current_labels import counted_labels
 from annotation.leaks.redaction import redactor_of
-from annotation.studies import audit, clusters_of, protocol_of
+from annotation.studies import audit, audit_data, clusters_of, protocol_of
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment
-from db.tables import Event, Item, Study, Topic
+from db.tables import Item, Study, Topic
 
 ALIGN = "align"  # marks the calls, as a kind of stress test does: what they say is never a label
 KEPT = "judge_alignment"  # in the audit trail
@@ -184,11 +184,10 @@ def variants_tried(session: Session, study: Study, judge: str) -> int:
 
 
 def _kept(session: Session, study: Study) -> list[Alignment]:
-    rows = select(Event.data).where(Event.study_id == study.id, Event.kind == "audit", Event.what == KEPT)
     lists = ("written_from", "chosen_on", "unseen", "inherited")
     names = {one.name for one in fields(Alignment)}
     found = []
-    for data in session.scalars(rows.order_by(Event.id)):
+    for data in audit_data(session, study.id, KEPT):
         given: dict[str, Any] = {name: data[name] for name in names & data.keys()}
         found.append(Alignment(**{**given, **{name: tuple(data.get(name, ())) for name in lists}}))
     return found

@@ -24,10 +24,10 @@ from annotation.judges.replies.reply import ANSWER_FIELD
 from annotation.labels.current_labels import counted_labels
 from annotation.leaks.redaction import redactor_of
 from annotation.protocol import Protocol
-from annotation.studies import audit, cluster_of, clusters_of, protocol_of
+from annotation.studies import audit, audit_data, cluster_of, clusters_of, protocol_of
 from annotation.texts.figures import MARKS
 from db.judge_tables import Judge, JudgeConfig
-from db.tables import LIVE, Assignment, Event, Item, Study, Topic
+from db.tables import LIVE, Assignment, Item, Study, Topic
 from plain.hashes import text_sha256
 
 SHOWN = "judge_examples"  # in the audit trail: which topics a judge's prompt shows, by the sha256 of its template
@@ -147,8 +147,7 @@ def clusters_drawn_before(session: Session, study: Study) -> set[str]:
 
 def _draws(session: Session, study: Study) -> list[dict[str, Any]]:
     """Every draw that was kept, the newest first."""
-    rows = select(Event.data).where(Event.study_id == study.id, Event.kind == "audit", Event.what == SHOWN)
-    return list(session.scalars(rows.order_by(Event.id.desc())))
+    return audit_data(session, study.id, SHOWN)[::-1]
 
 
 def _kept(session: Session, study: Study, asked: Mapping[str, Any]) -> JudgePrompt | None:

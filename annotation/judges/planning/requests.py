@@ -13,7 +13,7 @@ from annotation.judges.defining.judge_file import JudgeDefinition, ModelFacts
 from annotation.judges.money import accounts, prices
 from annotation.judges.planning.plan import plan_judges
 from annotation.people.principals import Principal, study_for
-from annotation.studies import audit, protocol_of
+from annotation.studies import audit, audit_data, protocol_of
 from db import connect, tables, types
 from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment, JudgeConfig, JudgeRequest
 from plain.wording import Sentence
@@ -98,9 +98,8 @@ def keep_judges(session: orm.Session, principal: Principal, text: str) -> None:
 
 def kept_text(session: orm.Session, study: tables.Study) -> str:
     """What was kept last; empty before."""
-    mine = tables.Event.study_id == study.id, tables.Event.kind == "audit", tables.Event.what == DESCRIBED
-    found = session.scalar(select(tables.Event.data).where(*mine).order_by(tables.Event.id.desc()).limit(1))
-    return str(found["text"]) if found else ""
+    found = audit_data(session, study.id, DESCRIBED)
+    return str(found[-1]["text"]) if found else ""
 
 
 def described_judges(session: orm.Session, study: tables.Study, at_worker: bool = False) -> dict[str, JudgeDefinition]:
@@ -180,11 +179,9 @@ def not_run(session: orm.Session, study: tables.Study) -> dict[str, Sentence]:
     """
     asked = select(JudgeRequest.id, JudgeRequest.judges).where(JudgeRequest.study_id == study.id)
     requests = session.execute(asked).all()
-    mine = tables.Event.study_id == study.id, tables.Event.kind == "audit", tables.Event.what == NOT_RUN
-    kept = session.scalars(select(tables.Event.data).where(*mine).order_by(tables.Event.id))
     return {
         data["judge"]: Sentence(data.get("sentence", data["why"]), **data.get("fields", {}))
-        for data in kept
+        for data in audit_data(session, study.id, NOT_RUN)
         if not any(
             number > data["request"] and data["judge"] in (names or [data["judge"]]) for number, names in requests
         )

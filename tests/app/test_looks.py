@@ -96,6 +96,7 @@ def test_what_a_command_says_of_looks_at_a_file(given: LooksGiven, expected: tup
     assert (found["looks"], found["planned_topics"], found["earlier_looks"]) == expected
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_an_earlier_report_brings_its_plan_and_its_looks_a_brief_one_too(tmp_path: Path) -> None:
     whole = priced(GOOD, pairs=30)
     topics = sorted(whole["cluster_id"].unique())

@@ -256,8 +256,9 @@ def test_pairs_of_very_many_scores_are_a_dash_with_a_reason():
     ]
     frame = pd.concat(frames).assign(criterion="quality", cluster_id=lambda rows: rows["item_id"].str[:3])
     frame["rater_kind"] = np.where(frame["rater_id"] == "ann1", "human", "judge")
-    report = calibrate(frame, CalibrationSettings(resamples=2))
-    for statistic in ("kendall_tau_b", "rank_agreement_across_items"):
+    both = "kendall_tau_b", "rank_agreement_across_items"
+    report = calibrate(frame, CalibrationSettings(resamples=2), both)
+    for statistic in both:
         estimate = found(report, statistic, "judge-x", "each_annotator")
         assert math.isnan(estimate.value)
         assert "too_many_rows" in estimate.note

@@ -30,7 +30,6 @@ CSS = """
 .c-page .g-text :is(ul, ol) { margin: 0 0 8px; padding-inline-start: 24px; }
 .c-page .g-text :is(h3, h4, h5, h6) { font: 600 16px/1.4 var(--w-serif); margin: 16px 0 8px; padding: 0; }
 .c-page .g-main a { color: var(--c-accent); text-underline-offset: 3px; }
-.c-page .g-note { color: var(--c-ink-soft); }
 .c-page .g-warn { border-inline-start: 2px solid var(--c-amber); padding-inline-start: 12px; }
 .st-key-consent { max-width: 42rem; margin: 8px auto 0; padding: 0 24px; }
 [data-testid="stMain"]:has(.c-page[dir="rtl"]) .st-key-consent { direction: rtl; }

@@ -31,7 +31,7 @@ from plain.wording import several, worded
 LINKS = "people_links"  # (role, links by name, protocol) made just now: they can be shown only once
 Whose = Callable[[orm.Session], principals.Principal]
 CSS = """
-.p-people :is(th, td):is(:nth-child(2), .p-left) { text-align: left; }
+.p-people :is(th, td):nth-child(2) { text-align: left; }
 .p-people :is(th, td) { padding-right: 20px; }
 .p-links { border-collapse: collapse; margin: 8px 0; }
 .p-links td { padding: 4px 16px 4px 0; border: 0; border-bottom: 1px solid var(--c-line); font-size: 14px; }

@@ -1,8 +1,9 @@
 """The tables `leakage` and `later_sources`: what reports take from the reference they are held against, and what they
 cite from after the day up to which they were to search."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from calibration.systems.shares import counted_share
 from exports.cells import Cell, number
@@ -23,6 +24,7 @@ LATER_COLUMNS = (
     Column("sources", "Sources", "n"),
 )
 ALL = "all systems"
+Row = tuple[Cell, ...]
 BRACKETS = "Brackets: 95 % intervals over whole topics (Wilson with effective sample size and t of C − 1)."
 LISTED = 20  # addresses in the notes; the command says all with --json
 
@@ -44,6 +46,13 @@ def leaked_topics(leaks: Sequence[ReportLeak], most: float) -> list[str]:
     return list(dict.fromkeys(leak.topic for leak in leaks if leak.quoted > most))
 
 
+def rows_by_system(found: Sequence[Any], row: Callable[[str, Sequence[Any]], Row]) -> list[Row]:
+    """The row of each system, in the order of their first, and where there are several one of all."""
+    names = dict.fromkeys(one.system for one in found)
+    rows = [row(name, [one for one in found if one.system == name]) for name in names]
+    return rows + [row(ALL, found)] * (len(names) > 1)
+
+
 def leakage_table(leaks: Sequence[ReportLeak], most: float, run: int, *, of_statements: bool = False) -> Table | None:
     """One row per system, then all; None without a report beside a reference. `run`: words in a row that quote.
 
@@ -51,11 +60,7 @@ def leakage_table(leaks: Sequence[ReportLeak], most: float, run: int, *, of_stat
     """
     if not leaks:
         return None
-    by_system: dict[str, list[ReportLeak]] = {}
-    for leak in leaks:
-        by_system.setdefault(leak.system, []).append(leak)
-    rows = [_row(name, own, most) for name, own in by_system.items()]
-    rows += [_row(ALL, leaks, most)] if len(by_system) > 1 else []
+    rows = rows_by_system(leaks, lambda name, own: _row(name, own, most))
     left_out = leaked_topics(leaks, most)
     topics = len({leak.topic for leak in leaks})
     notes = (
@@ -113,11 +118,7 @@ def later_sources_table(sources: Sequence[SourceAge], cutoff: str, listed: int =
     """One row per system, then all; None where no report cites an address."""
     if not sources:
         return None
-    by_system: dict[str, list[SourceAge]] = {}
-    for source in sources:
-        by_system.setdefault(source.system, []).append(source)
-    rows = [_later_row(name, own) for name, own in by_system.items()]
-    rows += [_later_row(ALL, sources)] if len(by_system) > 1 else []
+    rows = rows_by_system(sources, _later_row)
     late = [source for source in sources if source.later]
     named = "; ".join(f"{source.system} on {source.topic}: {source.address}" for source in late[:listed])
     notes = (

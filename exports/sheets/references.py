@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from calibration.systems.shares import counted_share
 from exports.cells import Cell
+from exports.sheets.leakage import ALL, BRACKETS, rows_by_system
 from exports.tables import Column, Table
 
 COLUMNS = (
@@ -17,7 +18,6 @@ COLUMNS = (
     Column("address_alone", "Known by an address alone", "n bare"),
     Column("reports", "Reports", "n"),
 )
-ALL = "all systems"
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,7 @@ def references_table(reports: Sequence[CitedReferences]) -> Table | None:
     """One row per system, then all; None without a report."""
     if not reports:
         return None
-    by_system: dict[str, list[CitedReferences]] = {}
-    for report in reports:
-        by_system.setdefault(report.system, []).append(report)
-    rows = [_row(name, own) for name, own in by_system.items()]
-    rows += [_row(ALL, reports)] if len(by_system) > 1 else []
+    rows = rows_by_system(reports, _row)
     notes = (
         "Precision: of the works that a system's reports cite, each once a report, those that are on their topic's "
         "list. Recall: of the works on the lists, those that the reports cite. Reports count by their number of works.",
@@ -50,7 +46,7 @@ def references_table(reports: Sequence[CitedReferences]) -> Table | None:
         "link. Nothing is fetched, so that works known by an address alone, that is on no list, count as not on the "
         "list: precision and recall are at least these.",
         "Every source counts as a work, scholarly or not.",
-        "Brackets: 95 % intervals over whole topics (Wilson with effective sample size and t of C − 1).",
+        BRACKETS,
     )
     return Table("references", "Do reports cite what they should?", COLUMNS, tuple(rows), notes)
 

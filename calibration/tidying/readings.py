@@ -133,12 +133,13 @@ def _no_answers(found: Found, rows: pd.DataFrame, judged: "pd.Series[bool]") -> 
     words = {plain(word): word for word in answers[~judged & answers.ne("")].unique()}
     is_closed = 2 <= len(words) <= FEW and recognise(words.values(), "", False).answers.read_as == "words"
     is_closed &= not _systems(found, rows)
+    ours = {"not_applicable"} | ({"n/a"} if "rater_kind" in found.table else set())  # in a file with our own columns
     failed = {}
     for word, share in most.items() if words else ():
         text = plain(str(word))
         is_rare = is_closed and share <= RARE and text not in TIES and not {text, *words} <= TRUTH.keys()
         status = STATUS_WORDS.get(text) or "invalid" * bool(is_rare or NO_ANSWER.search(text))
-        if status and text not in words and word not in {*found.asked.words, "n/a", "not_applicable"}:
+        if status and text not in words and word not in {*found.asked.words, *ours}:
             failed[str(word)] = "missing" if status == "not_applicable" else status
     return failed
 

@@ -122,7 +122,7 @@ def _make(session: orm.Session, public: Public, part: Part, at: Steps) -> frozen
     text = protocol_text(part)
     protocol = parse_protocol(text)
     labels, judged = [*public.answers(part, "labels")], [*public.answers(part, "judge-results")]
-    simulated = public.simulate and not labels and part.people.annotators > 0
+    simulated = public.simulate and not public.places(part.people.labels) and part.people.annotators > 0
     study = studies.init_study(session, part.study, text, SEED, is_simulated=simulated)
     admin = local_admin(study)
     _reports(session, admin, public, part, protocol, at("reports"))

@@ -1,7 +1,7 @@
 """Each number of the paper beside ours: equal, differs by, or cannot be made and why."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from annotation.files.decoding import some_of
@@ -56,9 +56,19 @@ def reproduced_table(
         "Equal: ours, rounded to the digits that are printed. Brackets: 95 % intervals over whole topics; the paper "
         "prints none.",
         *(["Simulated: answers of people who do not exist; they say nothing about a judge."] * is_simulated),
+        *_asked_nowhere(numbers, parts),
         *notes,
     )
     return Table("reproduced", f"{title}, from its public files", COLUMNS, tuple(rows), reading)
+
+
+def _asked_nowhere(numbers: Sequence[Number], parts: Mapping[str, Came]) -> Iterator[str]:
+    """Systems of the files that no row here is about."""
+    asked = {name for one in numbers if one.table == "systems" for name in one.row}
+    for study, part in parts.items():
+        rows = part.tables["systems"].rows if "systems" in part.tables else ()
+        if others := [str(row[0]) for row in rows if str(row[0]).casefold() not in asked]:
+            yield f"No row here is about {some_of(others, 8)}: {study}/systems has their values."
 
 
 def _row(asked: Number, part: Came) -> tuple[Cell, ...]:

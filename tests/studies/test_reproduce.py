@@ -208,7 +208,10 @@ def test_a_number_is_simulated_where_nobody_real_makes_it(
 ) -> None:
     asked = next(one for one in read_recipe("dr3_eval").number if one.place == "judge swap")
     part = Came(orders(*invented, *real), simulated=frozenset({"judge"}), real=orders(*real))
-    ((*_, found, told, rests_on),) = reproduced_table("T", [asked], {"total": part}, [], []).rows
+    systems = {"systems": Table("systems", "Systems", (Column("system", "System"),), (("o3",),), ())}
+    table = reproduced_table("T", [asked], {"total": part, "cited": Came(systems)}, [], [])
+    assert table.notes[-1] == "No row here is about o3: cited/systems has their values."
+    ((*_, found, told, rests_on),) = table.rows
     assert (found, rests_on) == (pytest.approx(ours) if ours else None, basis)
     assert ("comparable with nothing" in str(told)) == basis.startswith("simulated")
 

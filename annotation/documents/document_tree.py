@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from annotation.documents.written_formulas import SIGNS, formulas_apart, without_bars
 from annotation.source_lists.reference_headings import hints_at_sources
 
 Element = dict[str, Any]
@@ -19,9 +20,10 @@ NUMBER = re.compile(r"[\[(]?\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\])]?")  # w
 ENTRY, ADDRESS = re.compile(r"\[\d{1,3}\]"), re.compile(r"https?://\S+")
 LIST_HEAD = re.compile(r"(?:[^.!?\n]{0,60}[:：\]])?")  # what may be before the first source in its paragraph
 SOURCES_HEAD = re.compile(r"[^.!?\n]{1,40}[:：]")  # alone on its line before the first of them
-BRACKET = re.compile(r"([\[\]])")
+# stay as they are: pandoc writes a bracket as `\\[`, which begins a formula, and loses a sign behind a backslash
+BARE = re.compile(r"([\[\]]|\\(?=[!-/:-@\[-`{-~]))")
 CAPTION = re.compile(r"\(|[^\W\d_]{1,20}\.?(?:\s[^\W\d_]{1,20}\.?)?\s*")  # before its number, or a formula's
-WORD = re.compile(r"[\w+#.-]{1,30}")
+WORD, LINE_NUMBERS = re.compile(r"[\w+#.-]{1,30}"), re.compile(r"\s*\d+(?:\s*\n\s*\d+)+\s*")
 FIGURE = "figure{}.png"  # the address of an image, by its number: its own could name whoever made it
 FRONT_MATTER = ("subtitle", "author", "date", "abstract")  # paragraphs that Word styles so, which pandoc keeps apart
 BREAK: Element = {"t": "RawInline", "c": ["commonmark", "\n"]}  # as agents write it
@@ -69,7 +71,7 @@ class PlainTree:
     def blocks(self, found: Iterable[Element]) -> list[Element]:
         """Blocks without wrappers, attributes and raw markup; lists of a kind that follow each other are one list."""
         made: list[Element] = []
-        for block in (own for one in found for own in BLOCKS.get(one["t"], _no_blocks)(self, one.get("c"))):
+        for block in (own for one in found for own in BLOCKS.get(one["t"], PlainTree.nothing)(self, one.get("c"))):
             if made and block["t"] == made[-1]["t"] == "BulletList":
                 made[-1] = element("BulletList", [*made[-1]["c"], *block["c"]])
             elif made and block["t"] == made[-1]["t"] == "OrderedList":
@@ -80,7 +82,7 @@ class PlainTree:
 
     def inlines(self, found: Iterable[Element]) -> list[Element]:
         """A line of text, the same way."""
-        return [made for one in found for made in INLINES.get(one["t"], _kept)(self, one)]
+        return [made for one in formulas_apart(found) for made in INLINES.get(one["t"], _kept)(self, one)]
 
     # --- blocks
 
@@ -141,8 +143,9 @@ class PlainTree:
         yield from self.blocks(caption[1])
         rows = [*head[1], *(row for body in bodies for row in (*body[2], *body[3])), *foot[1]]
         cells = _grid([[(cell[2], cell[3], self._cell(cell[4])) for cell in row[1]] for row in rows])
-        if len(cells) == 1 and len(cells[0]) == 1:  # a frame around text
-            yield from self.blocks(block for row in rows for cell in row[1] for block in cell[4])
+        framed = [cell[4] for row in rows for cell in row[1] if not LINE_NUMBERS.fullmatch(text_of(cell[4]))]
+        if len(cells) == len(framed) == 1:  # a frame around text, or code beside the numbers of its lines
+            yield from self.blocks(framed[0])
         elif cells:
             align = [columns[at][0] if at < len(columns) else {"t": "AlignDefault"} for at in range(len(cells[0]))]
             yield _table(cells, align)
@@ -152,14 +155,15 @@ class PlainTree:
         joined: list[Element] = []
         for line in filter(None, lines):
             joined += [*([element("Str", ";"), element("Space")] if joined else []), *line]
+        for formula in (one for one in elements_in(joined) if one["t"] == "RawInline" and one["c"][1][:1] in "$\\"):
+            formula["c"][1] = without_bars(formula["c"][1])
         return _in_one_line(joined)
 
     # --- inlines
 
     def text(self, one: Element) -> Iterator[Element]:
-        """Brackets stay as they are: with a backslash before it, one would begin a formula."""
-        for part in filter(None, BRACKET.split(one["c"])):
-            yield _raw(part) if part in "[]" else element("Str", part)
+        for part in filter(None, BARE.split(one["c"])):
+            yield _raw(part.replace("\\", r"\\")) if part in "[]\\" else element("Str", part)
 
     def styled(self, one: Element) -> Iterator[Element]:
         if line := self.inlines(one["c"]):
@@ -215,8 +219,8 @@ class PlainTree:
         yield element("Image", [NO_ATTRIBUTES, alt, [FIGURE.format(len(self.images)), ""]])
 
     def formula(self, one: Element) -> Iterator[Element]:
-        sign = "$$" if one["c"][0]["t"] == "DisplayMath" else "$"
-        yield _raw(f"{sign}{one['c'][1].strip()}{sign}")
+        kind, source = one["c"]
+        yield _raw("{0}{1}{0}".format(SIGNS[kind["t"]], source.strip()))
 
     def inline_code(self, one: Element) -> Iterator[Element]:
         yield element("Code", [NO_ATTRIBUTES, one["c"][1]])
@@ -226,10 +230,6 @@ class PlainTree:
 
     def nothing(self, _: Any) -> Iterator[Element]:
         yield from ()
-
-
-def _no_blocks(_: PlainTree, content: Any) -> Iterator[Element]:
-    yield from ()
 
 
 def _kept(_: PlainTree, one: Element) -> Iterator[Element]:
@@ -263,7 +263,7 @@ def text_of(found: Any) -> str:
 def _words(one: Element) -> str:
     if one["t"] == "Str":
         return str(one["c"])
-    if one["t"] in ("RawInline", "RawBlock", "Code", "Math"):
+    if one["t"] in ("RawInline", "RawBlock", "Code", "CodeBlock", "Math"):
         return str(one["c"][1])
     return " " if one["t"] in ("Space", "SoftBreak", "LineBreak") else ""
 

@@ -33,6 +33,8 @@ class Read:
     without_text: int = 0
     drawn: int = 0
     turned: int = 0
+    from_right: int = 0
+    unnamed: int = 0
     behind: int = 0  # pictures
     cut: int = 0  # tables
     joined: int = 0  # pages
@@ -51,6 +53,8 @@ def read_pages(pages: Iterable[dict[str, Any]]) -> Read:
         found.formulas += page["stacked"] or any(_is_of_formula(one[0], one[6]) for one in page["words"])
         found.drawn += bool(page["drawn"])
         found.turned += bool(page["turned"])
+        found.from_right += bool(page["from_right"])
+        found.unnamed += bool(page["unnamed"])
     running = _running([lines for lines, _, _ in read], heights)
     text = [[line for line in lines if line not in running] for lines, _, _ in read]
     gutters = [_gutter(lines, width) for lines, width in zip(text, widths, strict=True)]

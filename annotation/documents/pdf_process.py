@@ -5,6 +5,7 @@ It reads the file on its standard input and writes pandoc's tree, and what could
 
 import io
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -23,7 +24,11 @@ MOST_DRAWN = 20_000  # lines and curves of a page; a ruled table has some hundre
 SMALLEST = 40  # points: a picture smaller than that is an icon or a rule
 LEANS = 0.1  # rise over run of a line of text that is on its way up or down a page
 SIDES = ("x0", "x1", "top", "bottom")
-LOCKED, TOO_LARGE, DAMAGED, NO_TEXT, TOO_LONG, TOO_WIDE, EMPTY = 3, 4, 5, 6, 11, 12, 13  # exit statuses
+UNNAMED = re.compile(r"\(cid:\d+\)")  # a character that its font gives no name
+FROM_RIGHT = re.compile(
+    r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]"
+)  # of Arabic, Hebrew and their kin, which lie as drawn
+LOCKED, TOO_LARGE, DAMAGED, NO_TEXT, TOO_LONG, TOO_WIDE, EMPTY, DRAWN = 3, 4, 5, 6, 11, 12, 13, 14  # exit statuses
 TOLD = {
     LOCKED: "locked by a password; save it unlocked",
     TOO_LARGE: "reading it takes over {memory_mb} MB, or gives too much text; save it anew, or as Markdown",
@@ -32,6 +37,7 @@ TOLD = {
     TOO_LONG: "over {most_pages:,} pages; a report is one document",
     TOO_WIDE: "a page wider or higher than {widest:,} points, or of no size; save it anew",
     EMPTY: "no PDF, or without a page; save it anew",
+    DRAWN: "written from right to left, of which a PDF holds the letters as they are drawn; save it as .docx or .html",
 }
 LIMITS = {"memory_mb": MEMORY_MB, "most_pages": MOST_PAGES, "widest": WIDEST}
 
@@ -53,11 +59,17 @@ def read_pages(original: bytes) -> Iterator[dict[str, Any]]:
             raise Refused(EMPTY)
         if len(pdf.pages) > MOST_PAGES:
             raise Refused(TOO_LONG)
+        from_right = letters = 0
         for page in pdf.pages:
             if not (0 < page.width <= WIDEST and 0 < page.height <= WIDEST):  # nor is nan
                 raise Refused(TOO_WIDE)
-            yield _page(page)
+            read = _page(page)
+            text = "".join(word[0] for word in read["words"])
+            from_right, letters = from_right + len(FROM_RIGHT.findall(text)), letters + sum(map(str.isalpha, text))
+            yield read
             page.close()  # else every page's characters stay
+        if from_right > letters / 2:
+            raise Refused(DRAWN)
 
 
 def _is_dot(one: Any) -> bool:
@@ -101,7 +113,12 @@ def _page(page: Any) -> dict[str, Any]:
         "width": float(page.width),
         "height": float(page.height),
         "words": [
-            [one["text"], *(float(one[name]) for name in (*SIDES, "size")), one["fontname"], one["leads"]]
+            [
+                UNNAMED.sub("\ufffd", one["text"]),
+                *(float(one[name]) for name in (*SIDES, "size")),
+                one["fontname"],
+                one["leads"],
+            ]
             for one in words
             if _is_on(page, one)
         ],
@@ -112,6 +129,8 @@ def _page(page: Any) -> dict[str, Any]:
         "dots": [[*(float(one[name]) for name in SIDES)] for one in [*page.curves, *page.rects] if _is_dot(one)],
         "stacked": not is_drawn and _is_stacked(words, [*page.lines, *page.rects]),
         "drawn": is_drawn or sum(not _is_dot(one) for one in page.curves) > 30,
+        "from_right": any(FROM_RIGHT.search(one["text"]) for one in words),
+        "unnamed": any(UNNAMED.search(one["text"]) for one in words),
         "turned": any(_is_turned(one) and one["text"].strip() for one in page.chars),
     }
 

@@ -52,6 +52,8 @@ def _lost(read: pdf_lines.Read) -> tuple[str, ...]:
         "page with formulas, which were read as characters": read.formulas,
         "page without text": read.without_text,
         "page with a drawing, whose labels are in the text": read.drawn,
+        "page with words from right to left, whose letters are as drawn": read.from_right,
+        "page with characters that its fonts do not name, shown as \ufffd": read.unnamed,
         "page with text on its side or aslant, which was left out": read.turned,
     }
     behind = [f"{counted(read.behind, 'figure')} behind text, left out"] if read.behind else []

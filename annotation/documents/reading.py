@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 
-from annotation.documents import document_tree, pdf_process, programs
+from annotation.documents import document_tree, pdf_process, programs, web_pages
 from annotation.documents.document_tree import Element
 from annotation.errors import ImportingError
 from annotation.files.decoding import decode
@@ -66,8 +66,6 @@ RESAID = {
         rb"\1\2",
     )],
 }  # fmt: skip
-DATA = re.compile(r"(?<=src=[\"'])data:image/[\w.+-]+;base64,[\w+/=]{1000,}")  # a picture in a page, which fills a heap
-INPUT = re.compile(rb"(?i)(<input\b[^<>]*(?<!/))>")  # a task's box; where it is not closed pandoc loses its list
 FORMULA, EMBEDDED = "formula or chart", re.compile(r"[^/]+/content\.xml")  # of an OpenDocument
 # What a format's reader passes over in silence, as it is written in the part that holds the text
 PASSED_OVER = {
@@ -97,7 +95,7 @@ def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf
     if suffix in PACKED:
         original, passed_over = _looked_into(original, suffix, shown)
     elif suffix in (".html", ".htm"):
-        original, apart = _pictures_apart(decode(original, shown, encoding))
+        original, apart, passed_over = web_pages.heard(decode(original, shown, encoding))
     converters = [pandoc_version()]
     try:
         if suffix == ".pdf":
@@ -140,13 +138,6 @@ def pdf_reader() -> str:
         return f"pdfplumber {metadata.version('pdfplumber')}"
     except metadata.PackageNotFoundError:
         raise ImportingError(NEEDED) from None
-
-
-def _pictures_apart(page: str) -> tuple[bytes, dict[str, str]]:
-    """A page whose pictures have short addresses, and what these stand for."""
-    apart = {f"data:{number}": held for number, held in enumerate(DATA.findall(page))}
-    names = iter(apart)
-    return INPUT.sub(rb"\1/>", DATA.sub(lambda _: next(names), page).encode()), apart
 
 
 def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[bytes, Counter[str]]:

@@ -257,6 +257,20 @@ def test_a_number_that_leads_to_a_table_or_chapter_is_no_mark_as_one_to_a_source
             "<table><tr><th colspan=2>a</th></tr><tr><td rowspan=2>b<p>c</p></td><td>d</td></tr><tr><td>e</td></tr></table>",
             "| a    |     |\n|------|-----|\n| b; c | d   |\n|      | e   |",
         ),
+        (
+            '<table><colgroup><col span="2"></colgroup><col><tr><th>a</th><th>b</th><th>c</th></tr><tr><td>1</td><td>2</td><td>3</td></tr></table>',
+            "| a   | b   | c   |\n|-----|-----|-----|\n| 1   | 2   | 3   |",
+        ),
+        ("<table><tr><td><pre>1\n2</pre></td><td><pre>if x:\n  y</pre></td></tr></table>", "```\nif x:\n  y\n```"),
+        ('<p><img src="wait.gif" data-src="tides.png" alt="Tides"></p>', "![Tides](figure1.png)"),
+        (
+            r"<p>The <b>sum $\sum_{i=1}^n x_i$</b>, \(a_1 = b*c*d\) and \[\{x_2\}\], not C:\(dir\), \{a\} or $5*6*7</p>",
+            r"The **sum $\sum_{i=1}^n x_i$**, \(a_1 = b*c*d\) and \[\{x_2\}\], not C:\\(dir\\), \\{a\\} or $5\*6\*7",
+        ),
+        (r"<table><tr><th>a</th><th>b</th></tr><tr><td>\(|x_1|\)</td><td>$\|y^2\|$ c|d</td></tr></table>",
+         r"""| a                   | b                      |
+|---------------------|------------------------|
+| \(\vert x_1\vert \) | $\Vert y^2\Vert $ c\|d |"""),
         ("<ol><li>a</li></ol><ol><li>b</li></ol><ul><li>c</li></ul>", "1.  a\n2.  b\n\n- c"),
         ("<dl><dt>a</dt><dd>b</dd></dl><blockquote>c</blockquote><hr>", "**a**\n\nb\n\n> c\n\n---"),
         ('<figure><img src="atlas.png" alt="x"><figcaption>x</figcaption></figure>', "![x](figure1.png)"),
@@ -274,6 +288,8 @@ def test_html_becomes_what_an_agent_would_have_written(html: str, markdown: str)
     [
         (".html", b'<p>a</p><img src="a.png"><img src="b.png" alt="">', ("2 figures without words",)),
         (".html", b'<figure><img src="a.png"><figcaption>A chart</figcaption></figure>', ()),
+        (".html", b'<p>a <span class="katex"><span class="katex-html">b</span></span></p><canvas></canvas><iframe src="x">',
+         ("1 drawing that could not be read", "1 embedded page that could not be read", "1 formula that could not be read")),
         (".docx", docx(paragraph("<w:r><w:drawing><c:chart r:id='x'/></w:drawing></w:r>", run("a"))),
          ("1 chart that could not be read",)),
     ],

@@ -94,6 +94,24 @@ def test_formulas_are_told_and_texs_root_is_no_letter() -> None:
         assert read(halves, drawn=rule)[1] == told
 
 
+def test_letters_that_lie_as_drawn_are_told_or_refused_and_one_without_a_name_is_no_code() -> None:
+    own = b"/BaseFont/ABCDEF+CMEX10/Encoding/WinAnsiEncoding"
+
+    def told(glyphs: bytes, *page: Put) -> tuple[str, tuple[str, ...]]:
+        named = b"/BaseFont/ABCDEF+Own/Encoding<</Differences[97%b]>>" % glyphs
+        made = read_document(pdf(page).replace(own, named).replace(b"+CMEX10", b"+Own"), ".pdf", "x")
+        return made.text.strip(), made.lost
+
+    hebrew = b"/afii57664/afii57665/afii57666"  # alef, bet and gimel
+    assert told(hebrew, (72, 80, 10, "maths", "abc"), (90, 80, 10, "plain", "is three letters."))[1] == (
+        "1 page with words from right to left, whose letters are as drawn",
+    )
+    with pytest.raises(ImportingError, match="x: written from right to left, of which a PDF holds the letters as they"):
+        told(hebrew, (72, 80, 10, "maths", "abc cba"), (172, 80, 10, "plain", "three"))
+    shown = "1 page with characters that its fonts do not name, shown as \ufffd"
+    assert told(b"/a", (72, 80, 10, "maths", "\x01"), (90, 80, 10, "plain", "b")) == ("\ufffd b", (shown,))
+
+
 def test_columns_are_read_one_after_the_other_and_that_it_was_a_guess_is_told() -> None:
     left, right = running(WORDS * 4, 72, 100, 42), running(WORDS.upper() * 3, 320, 100, 28)
     top: list[Put] = [
@@ -398,8 +416,7 @@ def made_page(small: float, links: int) -> dict[str, object]:
         "words": words,
         "links": boxes,
         "drawn": 0,
-        "turned": 0,
-        "stacked": 0,
+        **dict.fromkeys(("turned", "stacked", "from_right", "unnamed"), 0),
         **nothing,
     }
 

@@ -11,8 +11,11 @@ class Answers {
     this.all = new Map([...this.rows].map(([id, { answer }]) => [id, { ...blank, ...answer }]));
     for (const entry of outbox.entries.values()) {
       const id = entry.kind === "label" ? this.rowOf(entry) : null;
-      const { choice, rationale, evidence, confidence } = entry;
-      if (id) Object.assign(this.of(id), { choice, rationale, evidence, confidence });
+      const { choice, rationale, evidence, confidence, writer, seq } = entry;
+      if (!id) continue;
+      const stored = this.of(id);
+      if (writer === stored.writer && seq <= stored.seq) outbox.drop(`label:${id}`); // a killed browser did not know yet
+      else Object.assign(stored, { choice, rationale, evidence, confidence });
     }
     this.begun = [...this.all.values()].some(({ choice, rationale }) => choice !== null || rationale);
   }

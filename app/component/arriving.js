@@ -29,7 +29,7 @@ class Arriving {
       const { status, reply } = item
         ? { status: 200, reply: item }
         : await page.request(`/api/assignment/${encodeURIComponent(aid)}`).catch(() => ({ status: 0, reply: {} }));
-      if (status === 200) await page.turn.ready;
+      if (status === 200) await Promise.all([page.turn.ready, restored]);
       if (over()) return;
       if (status === 200) return void (await this.show(reply, { actsFrom, focus, over }));
       if (status && status < 500 && status !== 429) return void this.unavailable(status, reply);
@@ -111,7 +111,7 @@ class Arriving {
     page.shell.phase("item");
     page.refresh();
     if (item.training?.feedback) page.training.show(item.training.feedback);
-    if (page.turn.mine) page.outbox.start();
+    if (page.turn.mine) page.outbox.start([...page.answers.all.values()]);
     await nextFrame();
     await nextFrame(); // now it is on screen
     if (!over()) page.reading.restore(place);

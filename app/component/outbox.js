@@ -45,9 +45,11 @@ class Outbox {
     }
   }
 
-  /** Start to write: the writer's id is made here, so that a read-only tab leaves none behind. */
-  start() {
+  /** Start to write: the writer's id is made here, so that a read-only tab leaves none behind. `stored` are answers. */
+  start(stored = []) {
     this.writer = (this.seq && storage.get(`${this.prefix}writer`)) || randomId(); // a lost count is a new writer
+    // and one that a killed browser wrote down too late goes on from what arrived
+    for (const { writer, seq } of stored) if (writer === this.writer) this.seq = Math.max(this.seq, seq);
     this.kept = storage.set(`${this.prefix}writer`, this.writer);
     this.pump();
   }

@@ -73,7 +73,7 @@ def put_away(context: BrowserContext, address: str) -> None:
     context.clear_cookies()
     # whatever pages there were have written what they wanted to keep by now
     if kept is not None or (kept := _emptied(new_tab(context), address)) is not None:
-        kept.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+        kept.evaluate("() => { localStorage.clear(); sessionStorage.clear(); indexedDB.deleteDatabase('calipers'); }")
 
 
 def _emptied(page: Page, address: str) -> Page | None:

@@ -11,20 +11,22 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
-import tempfile
 import time
 import urllib.request
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from playwright.sync_api import BrowserType, Page
 from playwright.sync_api import Error as PlaywrightError
-from playwright.sync_api import Page
 from websockets.sync.client import ClientConnection, connect
 
+from tests import conftest
+from tests.browser.conftest import FLAGS
 from tests.browser.driving import PATIENCE, VIEWPORT
 from tests.machines.proxy import free_port
 
@@ -46,11 +48,16 @@ PARTS = (
     "[document.body, ...[...document.querySelectorAll('*')].flatMap((one) => [...(one.shadowRoot?.children ?? [])])]"
 )
 SEEN = f"(words) => {PARTS}.some((part) => part.innerText?.toLowerCase().includes(words.toLowerCase()))"
+TRIES = 9
+TOOLBAR = 40  # px that MiniBrowser's takes at most; as it comes, it is never under 447 wide
+SMALL = "* { min-width: 0; padding: 0; font-size: 1px; }"
 MINI_BROWSER = "/usr/lib/*/webkit2gtk-4.*/MiniBrowser"
 
 
 class Engine(ABC):
     """One window with one tab."""
+
+    process: subprocess.Popen[bytes]  # with a group of its own
 
     @abstractmethod
     def goto(self, address: str) -> None:
@@ -69,12 +76,20 @@ class Engine(ABC):
         """The mouse is pressed at one place of the window and let go at another, or at the same."""
 
     @abstractmethod
+    def resize(self, width: int, height: int) -> None:
+        """What the page has of the window, in CSS pixels."""
+
+    @abstractmethod
     def forget(self) -> None:
         """Nobody is signed in any more."""
 
     @abstractmethod
     def picture(self) -> bytes:
         """What is on screen, as PNG."""
+
+    def kill(self) -> None:
+        """The browser and all that it started, at once."""
+        ended(self.process, signal.SIGKILL)
 
     def run(self, function: str, *arguments: Any) -> Any:
         """What this function gives in the page."""
@@ -159,6 +174,9 @@ class Chromium(Engine):
         self.page.mouse.move(*(end or start))
         self.page.mouse.up()
 
+    def resize(self, width: int, height: int) -> None:
+        self.page.set_viewport_size({"width": width, "height": height})
+
     def forget(self) -> None:
         self.page.context.clear_cookies()
 
@@ -196,7 +214,7 @@ class Firefox(Driven):
         self.send("session.new", capabilities={})
         self.tab = self.send("browsingContext.getTree")["contexts"][0]["context"]
         if sized:
-            self.send("browsingContext.setViewport", context=self.tab, viewport=dict(VIEWPORT))
+            self.resize(**VIEWPORT)
 
     def send(self, method: str, **parameters: Any) -> Any:
         self.asked += 1
@@ -221,6 +239,9 @@ class Firefox(Driven):
     def perform(self, source: Mapping[str, Any]) -> None:
         self.send("input.performActions", context=self.tab, actions=[source])
 
+    def resize(self, width: int, height: int) -> None:
+        self.send("browsingContext.setViewport", context=self.tab, viewport={"width": width, "height": height})
+
     def forget(self) -> None:
         self.send("storage.deleteCookies")
 
@@ -233,81 +254,113 @@ class WebKit(Driven):
 
     def __init__(self, address: str, browser: str) -> None:
         self.session = f"{address}/session"
-        asked = {"pageLoadStrategy": "eager", "webkitgtk:browserOptions": {"binary": browser, "args": ["--automation"]}}
+        asked = {"webkitgtk:browserOptions": {"binary": browser, "args": ["--automation"]}}
         self.session += f"/{self.send('', capabilities={'alwaysMatch': asked})['sessionId']}"
-        self.send("/window/rect", x=0, y=0, width=VIEWPORT["width"], height=VIEWPORT["height"] + 40)
+        self.resize(**VIEWPORT)
 
-    def send(self, path: str, **body: Any) -> Any:
-        return self.asked(urllib.request.Request(self.session + path, json.dumps(body).encode()))
+    def send(self, path: str, tries: int = 1, **body: Any) -> Any:
+        return self.asked(urllib.request.Request(self.session + path, json.dumps(body).encode()), tries)
 
-    def asked(self, request: urllib.request.Request) -> Any:
+    def asked(self, request: urllib.request.Request, tries: int) -> Any:
+        """The driver never answers some of what it is asked while a page comes: `tries` of what may be asked again."""
         try:
-            with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
+            with urllib.request.urlopen(request, timeout=PATIENCE / tries) as reply:
                 return json.load(reply)["value"]
         except urllib.request.HTTPError as problem:
             raise EngineError(problem.read().decode()) from problem
+        except TimeoutError:
+            if tries == 1:
+                raise
+            return self.asked(request, tries - 1)
 
     def goto(self, address: str) -> None:
         self.send("/url", url=address)
 
     def evaluate(self, expression: str) -> Any:
-        return self.send("/execute/sync", script=f"return {expression}", args=[])
+        return self.send("/execute/sync", TRIES, script=f"return {expression}", args=[])
 
     def perform(self, source: Mapping[str, Any]) -> None:
         self.send("/actions", actions=[source])
 
+    def resize(self, width: int, height: int) -> None:
+        self.send("/window/rect", x=0, y=0, width=width, height=height + TOOLBAR)
+
     def forget(self) -> None:
-        self.asked(urllib.request.Request(f"{self.session}/cookie", method="DELETE"))
+        self.asked(urllib.request.Request(f"{self.session}/cookie", method="DELETE"), TRIES)
 
     def picture(self) -> bytes:
-        return base64.b64decode(self.asked(urllib.request.Request(f"{self.session}/screenshot")))
+        return base64.b64decode(self.asked(urllib.request.Request(f"{self.session}/screenshot"), TRIES))
 
 
 @contextmanager
-def firefox() -> Iterator[Engine]:
-    """A Firefox with a profile of its own."""
+def chromium(kind: BrowserType, home: Path) -> Iterator[Engine]:
+    """A Chromium that keeps what it keeps in `home`, in the hands of Playwright."""
+    command = conftest.chromium()
+    assert command is not None
+    with ExitStack() as ends:
+        log = home / "log"
+        options = [*FLAGS, "--headless", "--remote-debugging-port=0", f"--user-data-dir={home}"]
+        process = started(ends, [command, *options, "about:blank"], log=log)
+        engine = Chromium(kind.connect_over_cdp(said(log, r"listening on (ws://\S+)")).contexts[0].pages[0])
+        engine.process = process
+        engine.resize(**VIEWPORT)
+        yield engine
+
+
+@contextmanager
+def firefox(home: Path) -> Iterator[Engine]:
+    """A Firefox that keeps what it keeps in `home`."""
     command = shutil.which("firefox-esr") or shutil.which("firefox")
     assert command is not None
     with ExitStack() as ends:
-        folder = ends.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
-        log = Path(folder) / "log"
-        started(
-            ends, [command, "--headless", "--remote-debugging-port", "0", "--profile", folder, "about:blank"], log=log
-        )
+        log = home / "log"
+        options = ["--headless", "--remote-debugging-port", "0", "--profile", str(home)]
+        process = started(ends, [command, *options, "about:blank"], log=log)
         address = said(log, r"listening on (ws://\S+)")
-        yield Firefox(ends.enter_context(connect(f"{address}/session", max_size=None)))
+        engine = Firefox(ends.enter_context(connect(f"{address}/session", max_size=None)))
+        engine.process = process
+        yield engine
 
 
 @contextmanager
-def webkit() -> Iterator[Engine]:
-    """A WebKit with a home of its own, on a screen of its own."""
+def webkit(home: Path) -> Iterator[Engine]:
+    """A WebKit on a screen of its own. Under automation it keeps nothing once its process is gone."""
+    (home / "gtk-3.0").mkdir(exist_ok=True)
+    (home / "gtk-3.0" / "gtk.css").write_text(SMALL, "utf-8")
     with ExitStack() as ends:
-        folder = ends.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
         read, write = os.pipe()
-        size = f"{VIEWPORT['width']}x{VIEWPORT['height'] + 40}x24"
+        size = f"{VIEWPORT['width']}x{VIEWPORT['height'] + TOOLBAR}x24"
         started(ends, ["Xvfb", "-displayfd", str(write), "-screen", "0", size, "-nolisten", "tcp"], pass_fds=(write,))
         os.close(write)
         with open(read, encoding="ascii") as display:
             screen = f":{display.readline().strip()}"
         own = {
-            "DISPLAY": screen, "GDK_BACKEND": "x11", "HOME": folder, "XDG_RUNTIME_DIR": folder,
+            "DISPLAY": screen, "GDK_BACKEND": "x11", "HOME": str(home), "XDG_RUNTIME_DIR": str(home),
+            "XDG_CONFIG_HOME": str(home),
             "LIBGL_ALWAYS_SOFTWARE": "1", "WEBKIT_DISABLE_DMABUF_RENDERER": "1",
             "WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1",  # root has no sandbox, as in Chromium
         }  # fmt: skip
-        port, log = free_port(), Path(folder) / "log"
-        started(ends, ["WebKitWebDriver", f"--port={port}"], log=log, env=os.environ | own)
+        port = free_port()
+        process = started(ends, ["WebKitWebDriver", f"--port={port}"], env=os.environ | own)
         address = f"http://127.0.0.1:{port}"
         answers(f"{address}/status")
         engine = WebKit(address, str(next(Path("/").glob(MINI_BROWSER[1:]))))
+        engine.process = process
         yield engine
-        engine.asked(urllib.request.Request(engine.session, method="DELETE"))
 
 
-def started(ends: ExitStack, command: list[str], log: Path | None = None, **options: Any) -> None:
-    """A process until the block ends."""
+def started(ends: ExitStack, command: list[str], log: Path | None = None, **options: Any) -> subprocess.Popen[bytes]:
+    """A process until the block ends, with all that it starts."""
     output = ends.enter_context(log.open("wb")) if log else subprocess.DEVNULL
-    process = ends.enter_context(subprocess.Popen(command, stdout=output, stderr=output, **options))
-    ends.callback(process.terminate)
+    process = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True, **options)
+    ends.enter_context(process)
+    ends.callback(ended, process, signal.SIGTERM)
+    return process
+
+
+def ended(process: subprocess.Popen[bytes], by: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, by)
 
 
 def said(log: Path, pattern: str) -> str:

@@ -5,28 +5,33 @@ from __future__ import annotations
 import io
 import itertools
 import signal
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from PIL import Image
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import Browser
 
 from app.demo.study import demo_links, make_demo
 from tests.browser.conftest import EIGHT, Server
-from tests.browser.driving import PARKED, new_tab, parked, put_away, until
-from tests.browser.engines import Chromium, Engine, firefox, webkit
+from tests.browser.driving import PARKED, VIEWPORT, until
+from tests.browser.engines import Engine, WebKit, chromium, firefox, webkit
 from tests.browser.test_adjudicating import dispute
 from tests.browser.test_evaluator_screens import PAGES
 from tests.browser.test_losing_nothing import FIRST, LAST, TYPED
 from tests.browser.test_typing import HURRIED_CLOCK, prose
+from tests.faults.wire import Wire
 from tests.small_study import PROTOCOL, make_study, write_reports
 from tests.trained_study import TRAINED, make_trained_study
 
 pytestmark = pytest.mark.browser
+Opening = Callable[[Path], AbstractContextManager[Engine]]
 
 ONE = PROTOCOL.rsplit("[[criterion]]", 1)[0]
 VALUE = "() => calipers.querySelector('.boxes textarea:not([hidden])').value"
@@ -37,6 +42,16 @@ IS_AT = (
 )
 HAS_FOCUS = "(selector) => calipers.getRootNode().activeElement === calipers.querySelector(selector)"
 TOLD = "() => [...calipers.querySelectorAll('.other-top b')].map((one) => one.textContent).sort()"
+# nothing is wider than the window, and what a table hides of itself can be scrolled to
+FITS = """(width) => innerWidth === width && document.documentElement.scrollWidth <= width
+    && [...document.querySelectorAll('table')].every((table) => {
+        if (table.getBoundingClientRect().right <= width) return true;
+        const around = table.closest('.c-scroll');
+        around.scrollLeft = 9;
+        const { scrollLeft } = around;
+        around.scrollLeft = 0;
+        return scrollLeft > 0;
+    })"""
 # where these words stand in the left report: left, right, and the middle of their height
 PLACE = """(words) => {
     const nodes = document.createNodeIterator(calipers.querySelector('.report'), NodeFilter.SHOW_TEXT);
@@ -52,21 +67,33 @@ PLACE = """(words) => {
 }"""
 
 
-@contextmanager
-def chromium(warm: BrowserContext, address: str) -> Iterator[Engine]:
-    parked(warm, address)
-    yield Chromium(new_tab(warm))
-    put_away(warm, address)
-
-
 @pytest.fixture(
     scope="module",
     params=[chromium, *(pytest.param(one, marks=getattr(pytest.mark, one.__name__)) for one in (firefox, webkit))],
 )
-def window(request: pytest.FixtureRequest, warm: BrowserContext, server: Server) -> Iterator[Engine]:
-    """One browser of each kind for the module."""
-    with request.param(warm, server.address) if request.param is chromium else request.param() as engine:
+def opening(request: pytest.FixtureRequest, browser: Browser) -> Opening:
+    """opening(home) -> a browser of each kind, until the block ends."""
+    return partial(chromium, browser.browser_type) if request.param is chromium else request.param
+
+
+@pytest.fixture(scope="module")
+def window(opening: Opening) -> Iterator[Engine]:
+    """One for the module."""
+    with TemporaryDirectory(ignore_cleanup_errors=True) as home, opening(Path(home)) as engine:
         yield engine
+
+
+@pytest.fixture(scope="module")
+def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Wire]]:
+    """A server at the end of a line that can be cut."""
+    server = Server(tmp_path_factory.mktemp("server"))
+    wire = Wire(server.port)
+    server.address = server.settings["CALIPERS_BASE_URL"] = f"http://127.0.0.1:{wire.port}"
+    server.start()
+    yield server, wire
+    server.stop()
+    server.engine.dispose()
+    wire.close()
 
 
 @pytest.fixture
@@ -144,7 +171,7 @@ def test_a_pair_is_quoted_from_and_labelled_by_keyboard_reloads_end_and_no_chara
 
 
 @pytest.mark.slow
-def test_from_consent_over_training_to_find_a_killed_server_and_an_item_that_was_reopened(
+def test_from_consent_over_training_to_find_a_killed_server_and_an_item_that_was_reopened_with_its_history(
     engine: Engine, server: Server, tmp_path: Path
 ) -> None:
     protocol = TRAINED.replace("items = 3", "items = 1")
@@ -187,8 +214,90 @@ def test_from_consent_over_training_to_find_a_killed_server_and_an_item_that_was
     assert server.labels(study_id) == before
     engine.press("3")
     until(lambda: server.labels(study_id)[-1].choice == "tie")
+    engine.click(".history")
+    engine.see("after reopening")
+    engine.press("Escape")
     engine.press("Control+Shift+Enter")
     engine.until(IS_AT, "Item 2 of ")
+
+
+@pytest.mark.slow
+def test_what_is_answered_while_the_line_is_cut_or_silent_is_kept_and_sent_when_it_is_mended(
+    engine: Engine, line: tuple[Server, Wire], tmp_path: Path
+) -> None:
+    server, wire = line
+    root = write_reports(tmp_path / "reports", ("tides",))
+    study_id = make_study(server.engine, root, protocol=EIGHT, name=uuid.uuid4().hex)
+    engine.goto(server.link(study_id, "Ada"))
+    engine.ready()
+    for breaks in (wire.cut, wire.silence, wire.cut):
+        engine.press("1")
+        engine.dictate(FIRST)
+        breaks()
+        engine.dictate(LAST[:-5])
+        engine.type(LAST[-5:])
+        engine.press("Control+Enter", "2")
+        engine.dictate(FIRST)
+        engine.see("2 unsaved")
+        wire.mend()
+        engine.until(IS_SAVED)
+        engine.press("Control+Enter")
+    engine.press("1")
+    engine.dictate(FIRST)
+    engine.press("Control+Enter", "2")
+    wire.cut()
+    engine.dictate(FIRST)
+    engine.press("Control+Enter")
+    engine.see("Not submitted: no connection yet")
+    wire.mend()
+    engine.until(IS_SAVED)
+    engine.press("Control+Shift+Enter")
+    engine.until(IS_AT, "Item 2 of 3")
+    stored = {criterion: (choice, rationale) for choice, rationale, criterion in server.labels(study_id)}
+    expected = [("left", TYPED), ("right", FIRST)] * 3 + [("left", FIRST), ("right", FIRST)]
+    assert [*stored.values()] == expected
+
+
+@pytest.mark.slow
+def test_a_browser_that_is_killed_in_the_middle_of_a_word_has_every_letter_again_and_work_goes_on(
+    opening: Opening, line: tuple[Server, Wire], tmp_path: Path
+) -> None:
+    server, wire = line
+    root = write_reports(tmp_path / "reports", ("tides",))
+    study_id = make_study(server.engine, root, protocol=ONE, name=uuid.uuid4().hex)
+    link, first, second, third = server.link(study_id, "Ada"), prose(150, 8), prose(150, 9), prose(60, 10)
+    with ExitStack() as ends:
+        engine = opened(ends, opening, tmp_path, link)
+        engine.press("1")
+        for word in first.split(" "):  # for longer than localStorage may take to reach the disk
+            engine.type(f"{word} ")
+            time.sleep(0.2)
+        engine.until(IS_SAVED)
+        engine.kill()
+        engine = opened(ends, opening, tmp_path, link)
+        assert engine.run(VALUE) == f"{first} "
+        engine.press("Enter")
+        engine.type(second)
+        engine.until(IS_SAVED)
+        wire.cut()
+        engine.type(third)
+        engine.see("1 unsaved")
+        engine.kill()
+        wire.mend()
+        engine = opened(ends, opening, tmp_path, link)
+        # under automation WebKit keeps nothing on its disk
+        typed = f"{first} {second}{'' if isinstance(engine, WebKit) else third}"
+        assert engine.run(VALUE) == typed
+        engine.press("Control+Enter")
+        engine.until(IS_AT, "Item 2 of 3")
+    assert server.labels(study_id)[-1] == ("left", typed, "clear")
+
+
+def opened(ends: ExitStack, opening: Opening, home: Path, link: str) -> Engine:
+    engine = ends.enter_context(opening(home))
+    engine.goto(link)
+    engine.ready()
+    return engine
 
 
 @pytest.mark.slow
@@ -219,10 +328,17 @@ def test_every_page_of_an_evaluator_is_drawn_and_none_is_wider_than_its_window(e
     for name, words in PAGES.items():
         engine.see(words)
         engine.until("(title) => document.title === title", f"{name} · calipers")
-        engine.until("() => document.documentElement.scrollWidth <= innerWidth")
+        for width in (390, 820, 1440):
+            engine.resize(width, VIEWPORT["height"])
+            engine.until(FITS, width)
         assert not engine.run("() => document.querySelector('[data-testid=stException]')")
         later = [*PAGES, "Choice"][[*PAGES].index(name) + 1]
         engine.click("[data-testid=stSidebarNav] a", later)
+    engine.resize(390, VIEWPORT["height"])
+    engine.click("[data-testid=stExpandSidebarButton]")
+    engine.click("[data-testid=stSidebarNav] a", "Bias")
+    engine.see(PAGES["Bias"])
+    engine.until(FITS, 390)
 
 
 def a_quote_is_painted_until_it_is_removed(engine: Engine, words: str) -> None:

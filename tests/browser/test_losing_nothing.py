@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import signal
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -93,30 +92,13 @@ def crash_the_tab(page: Page, server: Any) -> Page:
     return another
 
 
-def kill_the_server(page: Page, server: Any) -> Page:
-    server.stop(signal.SIGKILL)
-    type_on(page)
-    expect(page.locator(".save")).to_contain_text("unsaved")
-    server.start()
-    return page
-
-
-def drop_the_network_for_six_seconds(page: Page, server: Any) -> Page:
-    page.context.set_offline(True)
-    type_on(page)
-    page.wait_for_timeout(6000)
-    expect(page.locator(".save")).to_contain_text("unsaved")
-    page.context.set_offline(False)
-    return page
-
-
 def type_on(page: Page) -> None:
     """The rest, the end of it key by key; the box is not left."""
     page.keyboard.insert_text(LAST[:-5])
     page.keyboard.type(LAST[-5:])
 
 
-DISASTERS = (kill_the_server, close_the_tab, crash_the_tab, drop_the_network_for_six_seconds)
+DISASTERS = (close_the_tab, crash_the_tab)  # a killed server and a cut line: tests/browser/test_engines.py
 
 
 def test_what_was_chosen_and_typed_in_a_box_never_left_survives_one_disaster_after_the_other(
@@ -124,13 +106,13 @@ def test_what_was_chosen_and_typed_in_a_box_never_left_survives_one_disaster_aft
 ) -> None:
     page, study_id = opened()
     expected: list[tuple[str, str]] = []
-    for key, disaster in zip("2132", DISASTERS, strict=True):
+    for key, disaster in zip("21", DISASTERS, strict=True):
         page.keyboard.press(key)
         page.keyboard.insert_text(FIRST)
         page = disaster(page, server)
         ready(page)
         expect(box_of(page), disaster.__name__).to_have_value(TYPED)
-        name, choice = {"1": ("Left", "left"), "2": ("Right", "right"), "3": ("Tie", "tie")}[key]
+        name, choice = {"1": ("Left", "left"), "2": ("Right", "right")}[key]
         expect(page.get_by_role("radio", name=name), disaster.__name__).to_have_attribute("aria-checked", "true")
         saved(page)
         expected.append((choice, TYPED))

@@ -253,10 +253,19 @@ def flag_comment_and_skip_need_no_pointer(ada: tuple[Page, Person], server: Any,
     assert person.aids("taken") == [before]
 
 
+COPIES = """() => new Promise((done) => {
+    indexedDB.open('calipers').onsuccess = ({ target: { result } }) => {
+        result.transaction('entries').objectStore('entries').count().onsuccess = ({ target }) => done(target.result);
+        result.close();
+    };
+})"""
+
+
 def logging_out_at_home_empties_the_browser_and_closes_the_door(page: Page, server: Any) -> None:
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_text("Open your invitation link")).to_be_visible()
     assert page.evaluate("Object.keys(localStorage).filter(key => key.startsWith('calipers:'))") == []
+    assert page.evaluate(COPIES) == 0
     assert page.context.request.post(f"{server.address}/api/take").status == 401
 
 

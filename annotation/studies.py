@@ -199,6 +199,11 @@ def clusters_of(session: orm.Session, study: Study) -> dict[str, str]:
     return dict(session.execute(select(Topic.key, cluster_of(study)).where(Topic.study_id == study.id)).tuples().all())
 
 
+def each_language(clusters: int, topics: int) -> str:
+    """What stands behind a number of topics of which some are there in several languages."""
+    return f" ({topics} with each language counted)" if topics > clusters else ""
+
+
 def audit(session: orm.Session, study_id: int | None, rater_id: int | None, what: str, **data: Any) -> None:
     """Append one line to the study's audit trail."""
     session.add(Event(study_id=study_id, rater_id=rater_id, kind="audit", what=what, data=data))

@@ -19,7 +19,7 @@ from annotation.judges.money.accounts import Account
 from annotation.judges.stress_tests.stress_plan import answered, own_account
 from annotation.labels.current_labels import counted_labels
 from annotation.leaks.redaction import redactor_of
-from annotation.studies import audit, audit_data, clusters_of, protocol_of
+from annotation.studies import audit, audit_data, clusters_of, each_language, protocol_of
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment
 from db.tables import Item, Study, Topic
 
@@ -127,8 +127,9 @@ def plan_alignment(
     if len(first) < count + FEWEST_UNSEEN:
         raise AnnotationError(
             "too_few_topics",
-            f"judge {definition.name!r}: people and judge have both answered on {len(first)} topics; {count} to learn "
-            f"from and at least {FEWEST_UNSEEN} more to measure on are needed: name fewer, or label more",
+            f"judge {definition.name!r}: people and judge have both answered on {len(first)} topics"
+            f"{each_language(len(first), len(keys))}; {count} to learn from and at least {FEWEST_UNSEEN} more to "
+            "measure on are needed: name fewer, or label more",
         )
     before = clusters_drawn_before(session, study)
     told = sorted(first, key=lambda cluster: (cluster not in before, _coin(study.seed, cluster)))[:count]

@@ -6,6 +6,7 @@ Topics whose labels a judge was shown are never asked about, so no number of any
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from hashlib import sha256
 from json import dumps
 from typing import Any
@@ -17,14 +18,14 @@ from annotation.designs.sides_and_orders import OTHER
 from annotation.errors import AnnotationError
 from annotation.items.shown import shown_of_item
 from annotation.judges.asking.own_prompts import own_template, with_examples
-from annotation.judges.asking.prompt import DATA, PART, WIRE
+from annotation.judges.asking.prompt import DATA, PART, WIRE, template_of
 from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.judges.money.accounts import in_force, not_of_a_stress_test
 from annotation.judges.replies.reply import ANSWER_FIELD
 from annotation.labels.current_labels import counted_labels
 from annotation.leaks.redaction import redactor_of
 from annotation.protocol import Protocol
-from annotation.studies import audit, audit_data, cluster_of, clusters_of, protocol_of
+from annotation.studies import audit, audit_data, cluster_of, clusters_of, each_language, protocol_of
 from annotation.texts.figures import MARKS
 from db.judge_tables import Judge, JudgeConfig
 from db.tables import LIVE, Assignment, Item, Study, Topic
@@ -105,6 +106,23 @@ def whole_clusters(session: Session, study: Study, keys: Collection[str]) -> fro
     return frozenset(session.scalars(select(Topic.id).where(own, cluster.in_(clusters))))
 
 
+def made_like(session: Session, study: Study, template: str) -> str:
+    """The judge whose wording, made from people's labels, edited or not, is more like this one than any other of the
+    study's or than the shipped one; "" where none is."""
+    made = {draw["judge"] for draw in _draws(session, study) if "count" not in draw}
+    stored = select(JudgeConfig.template, Judge.name).join(Judge, Judge.id == JudgeConfig.judge_id)
+    mine = stored.where(Judge.study_id == study.id, not_of_a_stress_test()).order_by(Judge.name.in_(made).desc())
+    words = SequenceMatcher(None, b=template.split(), autojunk=False)
+
+    def alike(one: Sequence[str]) -> float:
+        words.set_seq1(one[0].split())
+        return words.ratio()
+
+    known = session.execute(mine).tuples().all() if made else []
+    nearest = max((*known, (template_of(protocol_of(study)), "")), key=alike)[1]
+    return nearest if nearest in made else ""
+
+
 def items_shown_to(session: Session, study: Study) -> dict[str, int]:
     """Judge -> how many items lie on topics that its prompt, whose answers count, shows with their answers."""
     if not _draws(session, study):
@@ -182,7 +200,7 @@ def _drawn(
             "no_examples",
             "judge {name!r}: examples from {count} topics, but {by_topic} have annotators' labels, and at least one "
             "more must be left to measure the judge on; ask for fewer, or label more", name=definition.name,
-            count=count, by_topic=len(first),
+            count=count, by_topic=f"{len(first)}{each_language(len(first), len(by_topic))}",
         )  # fmt: skip
     shown_before = clusters_drawn_before(session, study)
     ranked = sorted(first, key=lambda cluster: (cluster not in shown_before, _coin(study.seed, cluster)))

@@ -18,6 +18,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from annotation.judges.replies.reply import strict
 
 MOST_BYTES = 1_000_000  # of one reply
 ENDED_S = 5.0  # a killed process is given to be gone
+A_LINE = 200  # characters of what a service says that fails
 QUIET_S = 20.0  # after which the input of a program that has one item to answer is closed
 CLOSED_S = 1.0  # in which a program answers that had waited for its input to end
 FREE = Price(input=0, output=0)
@@ -302,9 +304,9 @@ async def _posted(judge: JudgeDefinition, item: Mapping[str, Any]) -> str | Repl
         raise _Ended("server_error", f"{type(error).__name__}: {error}") from None
     except httpx.HTTPError as error:
         raise _Ended("dropped", f"{type(error).__name__}: {error}") from None
-    text = body.decode(errors="replace")
-    return (
-        text
-        if response.status_code == 200
-        else failed_line(response.status_code, f"status {response.status_code}: {text[:2000]}")
-    )
+    text, status = body.decode(errors="replace"), response.status_code
+    if status == 200:
+        return text
+    failed = failed_line(status, f"status {status}: {text[:2000]}")
+    line = " ".join((failed.error or "").split())
+    return replace(failed, error=line if len(line) <= A_LINE else f"{line[:A_LINE]}…")

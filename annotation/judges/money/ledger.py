@@ -41,7 +41,7 @@ class Money:
     """One judge's ledger in sums: USD, seconds, tokens. None where it is unknown or nothing was asked; never 0 for it.
 
     `cost` covers every try, failed, re-asked and given up ones too; it is None as soon as one reply has no price. What
-    an item or a label costs is that of the calls whose answers count: not of settings that others replaced.
+    an item or a label costs is that of the calls whose answers count: not of settings or texts that others replaced.
     `unknown_costs`: tries without a reply that may have been billed; they are in no sum. `beside`: what the budget pays
     too and no other sum has, stress tests by kind and "align"; None as `cost` is. `wasted`:
     what was paid beyond the first reply of each call. `p50_s`, `p95_s`: of replies that were timed, so of no line of a
@@ -73,7 +73,7 @@ def money_of(session: orm.Session, judge: Judge, valid: int, *, each: bool = Tru
     """The sums of one judge, over all its settings; stress tests apart from the study's own items are left out.
 
     `valid`: its usable current labels, as `standing.label_counts` says. Without `each` nobody looks what an item or a
-    label costs where settings replaced others: that takes longer than all the rest, and is None then.
+    label costs: that takes longer than all the rest, and is None then.
     """
     mine = and_(JudgeCall.judge_id == judge.id, JudgeCall.stress.is_(None))
     replied = JudgeAttempt.outcome.in_(REPLIES)
@@ -86,14 +86,13 @@ def money_of(session: orm.Session, judge: Judge, valid: int, *, each: bool = Tru
             func.count().filter(replied, priced.is_(None)),
             func.count().filter(NOBODY_KNOWS),
             func.count().filter(replied, TIMED),
-            func.count(JudgeCall.config_id.distinct()),
             func.sum(JudgeAttempt.tokens_in),
             func.sum(JudgeAttempt.tokens_cached),
             func.sum(JudgeAttempt.tokens_out),
             func.sum(JudgeAttempt.tokens_reasoning),
         ).where(mine)
     ).one()
-    calls, attempts, paid, unpriced, unknown, timed, settings, *tokens = totals
+    calls, attempts, paid, unpriced, unknown, timed, *tokens = totals
     cost = None if unpriced or paid is None else float(paid)
     items = session.scalar(
         _of_attempts(func.count(Assignment.item_id.distinct()))
@@ -102,9 +101,7 @@ def money_of(session: orm.Session, judge: Judge, valid: int, *, each: bool = Tru
         .where(mine)
     )
     wasted = None if cost is None else cost - _needed(session, mine, replied)
-    counts = cost
-    if cost is not None and settings > 1:
-        counts = usd_in_force(session, judge) if each else None
+    counts = usd_in_force(session, judge) if each and cost is not None else None
     per_item = _per(counts, items)
     other = _of_attempts(JudgeCall.stress, func.sum(priced), func.count().filter(replied, priced.is_(None)))
     other = other.where(JudgeCall.judge_id == judge.id, JudgeCall.stress.is_not(None)).group_by(JudgeCall.stress)

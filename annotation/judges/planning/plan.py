@@ -139,7 +139,7 @@ def _wanted(
     groups = _groups(session, study, resolved, items)
     calls = planned_calls(study.id, protocol, prompt.template, resolved, groups, passes, questions)
     related = own_family(definition.name, maker(definition.model), _makers(session, study))
-    warnings = (*_not_accepted(definition, facts), *related, *said, *_shown_topics(session, definition, prompt))
+    warnings = (*_not_accepted(definition, facts), *related, *said, *_shown_topics(session, study, definition, prompt))
     return Wanted(resolved, prompt, facts.context_tokens, calls, len(items), warnings)
 
 
@@ -179,9 +179,17 @@ def _warn_of_stand_ins(session: orm.Session, study: Study) -> Iterator[str]:
         )
 
 
-def _shown_topics(session: orm.Session, definition: JudgeDefinition, prompt: examples.JudgePrompt) -> list[str]:
+def _shown_topics(
+    session: orm.Session, study: Study, definition: JudgeDefinition, prompt: examples.JudgePrompt
+) -> list[str]:
     if not prompt.topics:
-        return []
+        own = own_prompts.is_own(definition) and not definition.examples
+        made = examples.made_like(session, study, prompt.template) if own else ""
+        return [
+            f"judge {definition.name!r}: of all prompts here its own is most like that of {made!r}, made from people's "
+            f"labels; if it was written from that one, copy the `examples` of {made!r} to it in judges.toml: "
+            "it is asked about those topics now, and its agreement there is no measure"
+        ] * bool(made)
     keys = session.scalars(select(Topic.key).where(Topic.id.in_(prompt.topics)).order_by(Topic.key)).all()
     return [
         f"judge {definition.name!r} is shown people's labels of {name_some(keys)} topics as examples: it is not asked "

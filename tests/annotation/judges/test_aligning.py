@@ -93,7 +93,7 @@ def test_a_topic_in_two_languages_is_drawn_seen_and_measured_as_one(sqlite: Engi
     with transaction(sqlite) as session:
         for number, topic in enumerate(session.scalars(select(Topic).order_by(Topic.id))):
             topic.features = {"cluster_id": f"c{number // 2}"}
-    with pytest.raises(AnnotationError, match="answered on 9 topics; 5 to learn"):
+    with pytest.raises(AnnotationError, match=r"answered on 9 topics \(18 with each language counted\); 5 to learn"):
         planned(sqlite, study, mini, 5)
     plan = planned(sqlite, study, mini, 4)
     template = wording.with_instructions(template_of(parse_protocol(protocol_text())), "Weigh sources.")
@@ -108,7 +108,9 @@ def test_a_topic_in_two_languages_is_drawn_seen_and_measured_as_one(sqlite: Engi
         assert {one.cluster for one in stressed_verdicts.answers_of(session, row, own)} == {*of.values()}
         drawn = [mini.model_copy(update={"examples_drawn": count}) for count in (3, 9)]
         shown = judge_prompt(session, row, drawn[0])
-        with pytest.raises(AnnotationError, match="examples from 9 topics, but 9 have"):
+        with pytest.raises(
+            AnnotationError, match=r"examples from 9 topics, but 9 \(18 with each language counted\) have"
+        ):
             judge_prompt(session, row, drawn[1])
     assert [len({of[key] for key in part}) for part in (plan.written_from, plan.chosen_on, plan.unseen)] == [2, 2, 5]
     assert len({of[key] for key in (*plan.seen, *plan.unseen)}) == 9, "none shares a cluster with another part"
@@ -264,6 +266,14 @@ def test_a_judge_with_the_wording_that_was_made_is_never_asked_about_a_topic_tha
     other = aligned.model_copy(update={"name": "any"})
     plans = plan_judges(sqlite, study, [edited, other], describe=describe)
     assert [one.items for one in plans] == [5, 5], "edited, or under another name, it was made from the same labels"
+    both = edited.model_copy(update={"name": "fourth"})
+    shipped = template_of(parse_protocol(protocol_text()))
+    unlike = both.model_copy(update={"prompt_text": shipped.replace("careful expert", "stern and hurried")})
+    known = both.model_copy(update={"examples": ("item-00001",)})
+    told = [
+        plan_judges(sqlite, study, [one], describe=describe, write=False)[0].warnings for one in (both, unlike, known)
+    ]
+    assert ["most like that of 'mini-aligned'" in " ".join(one) for one in told] == [True, False, False]
     with reading(sqlite) as session:
         shown = items_shown_to(session, session.get_one(Study, study))
     assert shown == {"any": 8, "mini-aligned": 8}

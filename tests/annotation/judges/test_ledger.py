@@ -7,7 +7,7 @@ import io
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, update
 
 from annotation.errors import AnnotationError
 from annotation.judges.money.ledger import COLUMNS, study_cost, write_ledger
@@ -15,8 +15,8 @@ from annotation.judges.replies.outcomes import Usage
 from annotation.judges.reviewing.inspecting import show_call
 from annotation.judges.reviewing.judge_standings import JudgeStanding, standings
 from annotation.judges.running.run import run_judges
-from db.connect import reading
-from db.tables import Study
+from db.connect import reading, transaction
+from db.tables import Report, Study
 from tests.annotation.judges.judged_study import (
     PRICE,
     STUB_JUDGE,
@@ -76,10 +76,20 @@ def test_every_try_is_a_line_with_its_price_and_the_sums_hold(engine: Engine) ->
     money = one.money
     assert (money.calls, money.attempts, money.items, money.valid_labels, money.unknown_costs) == (2, 3, 2, 6, 0)
     assert money.cost == pytest.approx(0.0054)
-    assert money.cost_per_call == money.cost_per_item == pytest.approx(0.0027)
+    assert (money.cost_per_call, money.cost_per_item) == pytest.approx((0.0027, 0.0027))
     assert money.cost_per_valid_label == pytest.approx(0.0009)
     assert money.cost_per_1000_items == pytest.approx(2.7)
     assert (money.wasted, money.waste_share) == (pytest.approx(0.0018), pytest.approx(1 / 3))
+
+    with transaction(engine) as session:  # both texts of the first pair are replaced
+        session.execute(
+            update(Report)
+            .where(Report.topic_id == 1)
+            .values(shown_text=Report.shown_text + "New.", shown_sha256="0" * 64)
+        )
+    run_stub(engine, study, Stub(say), ONE_ORDER)
+    after = standing(engine, study).money
+    assert (after.cost, after.cost_per_item) == pytest.approx((0.0072, 0.0027)), "what is paid, and what counts"
     assert (money.p50_s, money.p95_s) == (2.0, 3.0)
     assert (money.tokens_in, money.tokens_cached, money.tokens_out, money.tokens_reasoning) == (
         30_000, 12_000, 3_000, 900,

@@ -21,7 +21,7 @@ from sqlalchemy import Engine, select
 
 from annotation.errors import AnnotationError
 from annotation.facts.judge_facts import judge_facts
-from annotation.judges.asking import code_runner
+from annotation.judges.asking import code_runner, own_code
 from annotation.judges.asking.checking import check_judges
 from annotation.judges.defining.judge_file import JudgeDefinition, read_judges
 from annotation.judges.planning.plan import plan_judges
@@ -423,7 +423,7 @@ class _Server(BaseHTTPRequestHandler):
         said = {"judgments": [{"criterion": one["id"], "winner": "second"} for one in item["criteria"]]}
         self.send_response(500 if self.path == "/broken" else status)
         self.end_headers()
-        self.wfile.write(json.dumps(said).encode())
+        self.wfile.write(b"<p>\nout of order" * 20 if self.path == "/broken" else json.dumps(said).encode())
 
     def _badly(self, name: str, item: dict[str, Any]) -> None:
         if name == "drops":
@@ -462,7 +462,10 @@ def test_a_url_gets_one_post_an_item_and_its_errors_are_those_of_a_provider(
     assert run(engine, study, defined(tmp_path, f'url = "{server}/"')).labels == {"ok": 6}
     broken = defined(tmp_path, f'url = "{server}/broken"').model_copy(update={"name": "broken"})
     assert run(engine, study, broken).labels == {"missing": 6}
-    assert (attempts(engine)[-1].error or "").startswith("status 500: ")
+    error = attempts(engine)[-1].error or ""
+    assert error.startswith("status 500: ")
+    assert len(error) == own_code.A_LINE + 1
+    assert "\n" not in error
     assert {one.outcome for one in attempts(engine)} == {"ok", "server_error"}
 
 

@@ -302,7 +302,7 @@ def told(clause: Clause, facts: Mapping[str, Any]) -> str:
     """None and nan are facts that are not known; "" where the clause, or the first of a list, names one of these."""
     if isinstance(clause, str):
         known = all(facts.get(name) is not None and facts[name] == facts[name] for name in named_in(clause))
-        return _FACTS.vformat(wording.worded(clause), (), facts) if known else ""
+        return wording.judge_named(_FACTS.vformat(wording.worded(clause), (), facts)) if known else ""
     if isinstance(clause, tuple):
         return next(filter(None, (told(one, facts) for one in clause)), "")
     first, *more = (told(one, facts) for one in clause)

@@ -39,12 +39,13 @@ from tests.small_study import BESIDE, BOTH, PROBES, PROTOCOL, a_person, add_prob
 from tests.trained_study import make_trained_study  # noqa: E402
 
 WIDE, MIDDLE, SMALL, NARROW = (1920, 1080), (1440, 757), (1024, 768), (760, 900)
-TELEPHONE = (390, 844)
+TABLET, TELEPHONE = (820, 1100), (390, 844)
 WIDTHS = (("", MIDDLE), ("-small", SMALL), ("-telephone", TELEPHONE))  # of a picture's name, and its size
 EVALUATOR = (
     "agreement", "reliability", "bias", "ranking", "disagreements", "judges", "progress", "blinding", "paper",
     "planner", "disputes", "people", "crowd",
 )  # fmt: skip
+COMPARED = ("choice", "agreement", "planner", "progress")  # at every width; docs/screens.md has them of 1.0.0 beside
 TALL = (1440, 2200)  # a page that is read from its sentence down to its warnings
 CLAIMS = (
     "The first pneumatic bicycle tyre was made in 1888.",
@@ -86,7 +87,7 @@ class Camera:
             box = page.get_by_role("region", name="Criteria").bounding_box()
             assert box is not None
             picture = picture.crop((round(box["x"]), round(box["y"]), picture.width, round(box["y"]) + height))
-        picture.quantize(200, dither=Image.Dither.NONE).save(self.folder / f"{name}.png", optimize=True)
+        picture.quantize(128, dither=Image.Dither.NONE).save(self.folder / f"{name}.png", optimize=True)
         print(name, flush=True)
 
 
@@ -263,10 +264,12 @@ def packet(camera: Camera, server: Server, study: int, folder: Path) -> None:
 def owner(camera: Camera, link: str) -> None:
     """The pages of whoever runs the study, which hold the evaluator's."""
     one_by_one = {"choice": (MIDDLE, "light"), "choice-whole": (TALL, "light"), "choice-dark": (MIDDLE, "dark")}
-    for name, (size, scheme) in (one_by_one | dict.fromkeys(EVALUATOR, (MIDDLE, "light"))).items():
+    narrower = {f"{name}-{size[0]}": (size, "light") for name in COMPARED for size in (SMALL, TABLET, TELEPHONE)}
+    for name, (size, scheme) in (one_by_one | narrower | dict.fromkeys(EVALUATOR, (MIDDLE, "light"))).items():
         if camera.wants(name):
             with camera.page(link, size, scheme) as page:
-                reached(page, f"{camera.address}/{'' if name in one_by_one else name}")
+                at = name.partition("-")[0]
+                reached(page, f"{camera.address}/{'' if at == 'choice' else at}")
                 camera.take(page, name)
 
 
@@ -290,6 +293,7 @@ def reached(page: Page, address: str) -> None:
     page.get_by_test_id("stMain").wait_for()
     page.wait_for_timeout(1_000)  # the script begins after the page
     page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=180_000)
+    page.locator('[data-testid$="Skeleton"]').first.wait_for(state="detached", timeout=180_000)
     page.wait_for_timeout(1_000)  # pictures are laid out
 
 

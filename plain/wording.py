@@ -23,10 +23,8 @@ _language: ContextVar[str] = ContextVar("language", default=ENGLISH)
 
 def worded(sentence: str, /, **fields: object) -> str:
     """The sentence in the language that is set, its {fields} filled in; without fields as it stands."""
-    if fields and _language.get() != ENGLISH:
-        fields = {name: judge_named(value) if isinstance(value, str) else value for name, value in fields.items()}
     told = sentence if _language.get() == ENGLISH else catalogue(_language.get()).gettext(sentence) if sentence else ""
-    return told.format(**fields) if fields else told
+    return judge_named(told.format(**fields)) if fields else told
 
 
 def worded_of(n: int, one: str, other: str, /, **fields: object) -> str:
@@ -36,9 +34,9 @@ def worded_of(n: int, one: str, other: str, /, **fields: object) -> str:
     return told.format(n=n, **fields)
 
 
-def judge_named(name: str) -> str:
-    """A judge's name as it is read: what calipers adds to it where both of its answers count is no name."""
-    return name.replace("[both orders]", worded("[both orders]"))
+def judge_named(text: str) -> str:
+    """A judge's name, or a text that tells it, as it is read: what calipers adds where both orders count is no name."""
+    return text.replace("[both orders]", worded("[both orders]"))
 
 
 def several(count: int, thing: str, more: str = "") -> str:

@@ -165,6 +165,15 @@ def test_a_folder_holds_what_one_look_takes_in() -> None:
     assert {folder: files for folder, files in held.items() if files > 18 and folder.startswith(tuple(FLOORS))} == {}
 
 
+def test_every_picture_of_the_documents_is_shown_and_those_of_before_and_after_are_small() -> None:
+    docs = ROOT / "docs"
+    pages = [page.read_text("utf-8") for page in (ROOT / "README.md", *docs.rglob("*.md"))]
+    shown = {name for page in pages for name in re.findall(r"screenshots/([\w.-]+)", page)}
+    there = {one.name: one.stat().st_size for one in (docs / "screenshots").iterdir()}
+    assert shown == {*there}
+    assert [name for name, size in there.items() if re.search(r"before-|-\d+\.png", name) and size > 60_000] == []
+
+
 def test_every_exception_from_a_check_says_why() -> None:
     bare = re.compile(r"# (noqa(: [A-Z]+[0-9]+)?|type: ignore(\[[a-z-]+\])?)$", re.MULTILINE)
     assert [path.relative_to(ROOT).as_posix() for path in FILES if bare.search(path.read_text("utf-8"))] == []

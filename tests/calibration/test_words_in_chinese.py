@@ -68,8 +68,8 @@ def test_warnings_of_whole_studies_are_told_in_chinese_with_every_number_that_th
 
 SAID = {
     ReportWarning("not_shown_equal", {"who": "the left-out annotator", "gap": 1.5, "low": -2.25, "high": 5.0,
-                  "clusters": 24, "cluster": "topic", "margin": 5.0, "more": 1200}, "mini"):
-    "留出的标注者与 mini 之差为 1.5 个百分点，区间为 -2.2 至 5.0 个百分点，依据 24 个主题：未显示有差异，"
+                  "clusters": 24, "cluster": "topic", "margin": 5.0, "more": 1200}, "mini [both orders]"):
+    "留出的标注者与 mini [两种顺序] 之差为 1.5 个百分点，区间为 -2.2 至 5.0 个百分点，依据 24 个主题：未显示有差异，"
     "也未证实差异在 5.0 个百分点的界值之内；尚不能判定，请再标注 1,200 个主题",
     ReportWarning("panel_sensitive", {"places": [{"system": "atlas"}, {"tied": ["borealis", "cirrus"]}],
                   "orders": [{"places": None, "without": "ann1"}], "changed": 1, "raters": 4}):

@@ -10,13 +10,14 @@ import re
 import subprocess
 import zipfile
 import zlib
-from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
+from xml.parsers import expat
 
 from annotation.documents import document_tree, pdf_process, programs, web_pages
 from annotation.documents.document_tree import Element
+from annotation.documents.office_parts import FORMULA, Part, read_part, unread
 from annotation.errors import ImportingError
 from annotation.files.decoding import decode
 from plain.counting import counted
@@ -33,45 +34,23 @@ WORD = (".docx",)  # where title and author are paragraphs that a reader sees
 PACKED = (".docx", ".odt", ".epub")  # zip files
 OLD_OFFICE = b"\xd0\xcf\x11\xe0"  # how Word 97 began, in which Word locks a file of any version
 UNPACKED_MB, WRITTEN_MB, MOST_ENTRIES = 200, 40, 10_000
+DAMAGED = "{shown}: cannot be read ({said}); save it anew, or as Markdown"
+TOO_LARGE = (
+    "{shown}: reading it takes over {memory_mb} MB; save it anew without what it embeds, or as Markdown where it is "
+    "words alone"
+)
 UNPACKING = (zlib.error, lzma.LZMAError)
 WRITTEN = (".xml", ".rels", ".html", ".xhtml", ".htm", ".opf", ".ncx")  # what of a packed file is read
 WITHOUT_WORDS = "without words"  # a figure of which nothing is left where it is not shown
-# What a part says that pandoc does not hear, said so that it does: citations as Word, EndNote (with its record apart)
-# and Mendeley Cite write them, a picture linked outside, the words of one
-CITED = b'ADDIN ZOTERO_ITEM CSL_CITATION {"citationItems":[{"id":1,"itemData":{"id":1,"type":"book"}}]}'
-FIELD = b'<w:r><w:fldChar w:fldCharType="%b"/></w:r>'
-LINKED = "media/linked.png"
+LINKED = "media/linked.png"  # where a picture lies that is linked outside
 ELSEWHERE = "https:"  # the address of what is fetched from nowhere
-RESAID = {
-    "word/document.xml": [
-        (rb"<a:blip\b(?![^<>]*\sr:embed=)(?=[^<>]*\sr:link=)", b'<a:blip r:embed="linked"'),
-        (rb"(?<=>)\s*(?:CITATION\s[^<]*|NOTEREF\s[^<]*|ADDIN EN\.CITE\s*)(?=</w:instrText>)", CITED),
-        (rb"(?<=>)\s*PAGEREF(?=\s+(?!_Toc))", b"PAGE"),
-        (rb'(?s)<w:fldSimple\b[^<>]*\sw:instr="\s*(?:SEQ|(?:PAGE)?REF)\s[^<>]*>(.*?)</w:fldSimple>', rb"\1"),
-        (
-            rb'(?s)(<w:tag w:val="MENDELEY_CITATION[^"]*"/>(?:(?!<w:tag |<w:sdtContent>).){,2000}'
-            rb"<w:sdtContent>)((?:(?!</?w:sdtContent>|<w:p[ >]).)*)(?=</w:sdtContent>)",
-            rb"\1%b<w:r><w:instrText>%b</w:instrText></w:r>%b\2%b"
-            % (FIELD % b"begin", CITED, FIELD % b"separate", FIELD % b"end"),
-        ),
-    ],
-    "word/_rels/document.xml.rels": [(
-        rb"(?=</Relationships>)",
-        b'<Relationship Id="linked" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/image" '
-        b'Target="%b"/>' % LINKED.encode(),
-    )],
-    "content.xml": [(
-        rb"(<draw:image\b[^<>]*(?:/>|><text:p/></draw:image>))\s*(?:<svg:title>[^<]*</svg:title>\s*(?=<svg:desc>))?"
-        rb"<svg:(?:title|desc)>([^<]*)</svg:(?:title|desc)>",
-        rb"\1\2",
-    )],
-}  # fmt: skip
-FORMULA, EMBEDDED = "formula or chart", re.compile(r"[^/]+/content\.xml")  # of an OpenDocument
-# What a format's reader passes over in silence, as it is written in the part that holds the text
-PASSED_OVER = {
-    ".docx": ("word/document.xml", {b"<c:chart ": "chart", b"<dgm:relIds ": "diagram", b"<o:OLEObject ": "object"}),
-    ".odt": ("content.xml", {b"<draw:object ": FORMULA}),
-}
+TEXT = re.compile(r"word/document\d*\.xml|content\.xml")  # the part that holds the text
+RELATIONS = re.compile(r"word/_rels/document\d*\.xml\.rels")
+LINK = (
+    '<Relationship Id="linked" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/image" '
+    f'Target="{LINKED}"/></Relationships>'
+).encode()
+EMBEDDED = re.compile(r"[^/]+/content\.xml")  # of an OpenDocument
 
 
 @dataclass(frozen=True)
@@ -90,12 +69,12 @@ class Document:
 def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf-8") -> Document:
     """A document of one of `SUFFIXES` as Markdown; nothing is fetched, whatever it names. Raises ImportingError."""
     lost: tuple[str, ...] = ()
-    passed_over = Counter[str]()
+    part = Part()
     apart = {LINKED: ELSEWHERE}
     if suffix in PACKED:
-        original, passed_over = _looked_into(original, suffix, shown)
+        original, part = _looked_into(original, suffix, shown)
     elif suffix in (".html", ".htm"):
-        original, apart, passed_over = web_pages.heard(decode(original, shown, encoding))
+        original, apart, part.passed_over = web_pages.heard(decode(original, shown, encoding))
     converters = [pandoc_version()]
     try:
         if suffix == ".pdf":
@@ -104,7 +83,8 @@ def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf
         else:
             tree = read_tree(original, suffix, shown)
         if suffix == ".odt":
-            passed_over[FORMULA] -= _set_in_line(tree["blocks"])
+            part.passed_over[FORMULA] -= _set_in_line(tree["blocks"])
+        missing, first = unread(part.words.getvalue(), tree)
         plain = document_tree.PlainTree(word=suffix in WORD)
         made = json.dumps(plain.of(tree)).encode()
         del tree  # as objects it takes more than pandoc, which comes beside it
@@ -116,9 +96,10 @@ def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf
         ) from None  # fmt: skip
     figures = (f"{counted(plain.figures, 'figure')} {WITHOUT_WORDS}",) if plain.figures else ()
     by = f"{suffix[1:]} by {', '.join(converters)}"
-    unread = (f"{counted(count, words)} that could not be read" for words, count in passed_over.items() if count > 0)
+    told = [f"{counted(count, one)} that could not be read" for one, count in part.passed_over.items() if count > 0]
+    told += [f"{counted(missing, 'word')} that could not be read, beginning “{first}”"] * bool(missing)
     images = tuple(apart.get(one, one) for one in plain.images)
-    return Document(text.replace("\0", ""), (*figures, *unread, *lost), by, images)
+    return Document(text.replace("\0", ""), (*figures, *told, *lost), by, images)
 
 
 def _set_in_line(blocks: Element) -> int:
@@ -140,8 +121,8 @@ def pdf_reader() -> str:
         raise ImportingError(NEEDED) from None
 
 
-def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[bytes, Counter[str]]:
-    """A packed document as its reader reads most of it, without its pictures, and what that passes over.
+def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[bytes, Part]:
+    """A packed document as its reader reads most of it, without its pictures, and its text.
 
     Raises ImportingError where it is none, or a bomb.
     """
@@ -150,28 +131,41 @@ def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[bytes, Count
             "{shown}: locked by a password, or in the format of Word 97; save it unlocked as {suffix}", shown=shown,
             suffix=suffix,
         )  # fmt: skip
+    part = Part()
     try:
         whole = io.BytesIO()
         with zipfile.ZipFile(io.BytesIO(original)) as packed, zipfile.ZipFile(whole, "w") as copy:
             _refuse_bombs(packed, shown)
             _refuse_locked(packed, shown)
-            part, signs = PASSED_OVER.get(suffix, ("", {}))
             if suffix == ".epub":
-                return original, Counter()
-            held = packed.read(part) if part in packed.namelist() else b""
+                return original, part
             copy.writestr(f"word/{LINKED}", b"")
             for name in dict.fromkeys(packed.namelist()):
-                said = packed.read(name) if name.lower().endswith(WRITTEN) else b""  # pictures are read where they lie
-                for written, again in RESAID.get(name, ()):
-                    said = re.sub(written, again, said)
+                said = _unpacked(packed, name) if name.lower().endswith(WRITTEN) else b""  # pictures: where they lie
+                if TEXT.fullmatch(name):
+                    part = read_part(said)
+                    said = part.out.getvalue().encode()
+                elif RELATIONS.fullmatch(name):
+                    said = said.replace(b"</Relationships>", LINK)
                 copy.writestr(name, said)
                 if suffix == ".odt" and EMBEDDED.fullmatch(name):
                     copy.writestr(name.replace("/", "//"), said)  # where pandoc reads what it wrote itself
+    except expat.ExpatError as error:
+        raise ImportingError(DAMAGED, shown=shown, said=str(error)) from None
+    except MemoryError:
+        raise ImportingError(TOO_LARGE, shown=shown, memory_mb=MEMORY_MB) from None
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, *UNPACKING):
         raise ImportingError(
             "{shown}: no {suffix} file, or cut off; save it anew", shown=shown, suffix=suffix
         ) from None
-    return whole.getvalue(), Counter({words: held.count(sign) for sign, words in signs.items()})
+    return whole.getvalue(), part
+
+
+def _unpacked(packed: zipfile.ZipFile, name: str) -> bytes:
+    """A part, no more of it than its header says."""
+    entry = packed.getinfo(name)
+    with packed.open(entry) as part:
+        return part.read(entry.file_size)
 
 
 def _refuse_bombs(packed: zipfile.ZipFile, shown: str) -> None:
@@ -188,7 +182,7 @@ def _refuse_bombs(packed: zipfile.ZipFile, shown: str) -> None:
 
 def _refuse_locked(packed: zipfile.ZipFile, shown: str) -> None:
     manifest = "META-INF/manifest.xml"
-    listed = packed.read(manifest) if manifest in packed.namelist() else b""
+    listed = _unpacked(packed, manifest) if manifest in packed.namelist() else b""
     if b"encryption-data" in listed or any(entry.flag_bits & 1 for entry in packed.infolist()):
         raise ImportingError("{shown}: locked by a password; save it unlocked", shown=shown)
 
@@ -226,10 +220,7 @@ def _pandoc(given: bytes, options: list[str], shown: str) -> bytes:
     command = [_program(), "--sandbox", *options, "+RTS", f"-M{MEMORY_MB}m", "-RTS"]
     code, made, complaint = programs.run(command, given, PATIENCE_S)
     if len(made) > programs.MOST_BYTES or b"heap exhausted" in complaint.lower():  # GHC's own words where -M is reached
-        raise ImportingError(
-            "{shown}: reading it takes over {memory_mb} MB; save it anew without what it embeds, or as Markdown where "
-            "it is words alone", shown=shown, memory_mb=MEMORY_MB,
-        )  # fmt: skip
+        raise ImportingError(TOO_LARGE, shown=shown, memory_mb=MEMORY_MB)
     if code == 0:
         return made
     if code == programs.KILLED:
@@ -238,4 +229,4 @@ def _pandoc(given: bytes, options: list[str], shown: str) -> bytes:
         )
     said = complaint.decode("utf-8", "replace").strip().split("\n", 1)[0][:100]
     said = said or worded("it is damaged")
-    raise ImportingError("{shown}: cannot be read ({said}); save it anew, or as Markdown", shown=shown, said=said)
+    raise ImportingError(DAMAGED, shown=shown, said=said)

@@ -131,7 +131,8 @@ def _unpacked(original: bytes, address: str) -> bytes:
             part = next((one for one in packed.infolist() if f"/{one.filename}".endswith(f"/{address}")), None)
             if part is None or part.file_size > MOST_BYTES:
                 raise FigureError(NO_PICTURE)
-            return packed.read(part)
+            with packed.open(part) as held:
+                return held.read(part.file_size)  # no more than it claims
     except DAMAGED:
         raise FigureError(NO_PICTURE) from None
 

@@ -314,6 +314,61 @@ def test_a_picture_linked_outside_and_the_words_of_an_open_documents_picture_are
     assert read_document(f'<p>a</p><img alt="b" src="{inside}">'.encode(), ".html", "x").images == (inside,)
 
 
+def shape(drawn: str, asks: str = "wps", instead: str = "") -> str:
+    """A drawing of Word's, with what older programs show instead."""
+    graphic = f"<a:graphic><a:graphicData>{drawn}</a:graphicData></a:graphic>"
+    inline = f'<w:drawing><wp:inline><wp:docPr id="1" name="P" descr="Two tides"/>{graphic}</wp:inline></w:drawing>'
+    choice = f'<mc:Choice Requires="{asks}">{inline}</mc:Choice><mc:Fallback>{instead}</mc:Fallback>'
+    return f'<w:r><mc:AlternateContent xmlns:mc="urn:m">{choice}</mc:AlternateContent></w:r>'
+
+
+def test_no_words_of_words_are_lost_with_what_is_around_them_and_the_rest_is_told() -> None:
+    box = f"<w:txbxContent>{paragraph(run('Box.'))}</w:txbxContent>"
+    simple = '<w:fldSimple w:instr=" {} ">{}</w:fldSimple>'.format
+    ruby = f"<w:r><w:ruby><w:rubyPr/><w:rt>{run('umi')}</w:rt><w:rubyBase>{run('海')}</w:rubyBase></w:ruby></w:r>"
+    seen = '<pic:pic><pic:blipFill><a:blip r:link="seen"/></pic:blipFill></pic:pic>'
+    listed = field("ADDIN ZOTERO_BIBL {} CSL_BIBLIOGRAPHY", run("Smith."))
+    body = (
+        paragraph(run("Own "), shape(f"<wps:txbx>{box}</wps:txbx>", instead=f"<w:pict>{box}</w:pict>"), run("words."))
+        + paragraph(run("It "), simple("DOCVARIABLE x", run("rises")), run(" "), ruby, run(", "),
+                    f'<w:dir w:val="rtl">{run("falls")}</w:dir>', f"<w:customXml>{run(' and')}</w:customXml>", run(" ebbs."))
+        + paragraph(shape(f"<wpg:wgp>{seen}{seen}</wpg:wgp>", "wpg"))
+        + paragraph(shape("", "cx1", "<w:t>A chart.</w:t>")) + paragraph(listed)
+    )  # fmt: skip
+    made = read_document(docx(body), ".docx", "x")
+    pictures = "![Two tides](figure1.png)![Two tides](figure2.png)"
+    assert made.text == f"Own words.\n\nBox.\n\nIt rises 海(umi), falls and ebbs.\n\n{pictures}\n\nA chart.\n\nSmith.\n"
+    assert made.lost == ()
+    body = paragraph(
+        run("Ebb "), f"<w:unheard>{run('or &lt;b&gt; flow')}</w:unheard>", run(" and sea."), field("EQ x", "")
+    )
+    body += f'<w:del w:id="1">{run("never")}</w:del><w:altChunk r:id="seen"/>'
+    assert read_document(docx(body), ".docx", "x").lost == (
+        "1 formula that could not be read",
+        "1 embedded document that could not be read",
+        "3 words that could not be read, beginning “or <b> flow”",
+    )
+
+
+def test_no_words_of_an_open_document_are_lost_with_what_is_around_them() -> None:
+    box = "<draw:frame><draw:text-box><text:p>Box.</text:p></draw:text-box></draw:frame>"
+    ruby = "<text:ruby><text:ruby-base>海</text:ruby-base><text:ruby-text>umi</text:ruby-text></text:ruby>"
+    cell = "<table:table-cell><text:p>{}</text:p></table:table-cell>".format
+    row = "<table:table-row>{}</table:table-row>".format
+    inner = f"<table:table-cell><table:table table:is-sub-table='true'>{row(cell('1') + cell('2'))}</table:table></table:table-cell>"
+    rows = row(cell("a") + cell("b")) + f"<table:table-row-group>{row(cell('c') + inner)}</table:table-row-group>"
+    body = (
+        f"<text:p>Own {box}words <text:date>today</text:date> by {ruby}.</text:p>"
+        f"<table:table><table:table-column table:number-columns-repeated='2'/>{rows}</table:table>"
+        "<draw:rect><text:p>Drawn.</text:p></draw:rect><text:alien><text:p>Ebb and flow.</text:p></text:alien>"
+        "<text:table-of-content><text:index-body><text:p>Chapter 1</text:p></text:index-body></text:table-of-content>"
+    )
+    made = read_document(changed(".odt", "content.xml", "</office:text>", f"{body}</office:text>"), ".odt", "x")
+    said = "Own words today by 海(umi).\n\nBox.\n\n| a   | b    |\n|-----|------|\n| c   | 1; 2 |\n\nDrawn.\n"
+    assert said in made.text
+    assert made.lost == ("3 words that could not be read, beginning “Ebb and flow”",)
+
+
 def two_systems(root: Path, lost: bytes = b"") -> Parsed:
     put(root / "atlas/tides.html", f"<p>{WORDS * 5}</p>".encode() + lost)
     put(root / "borealis/tides.md", WORDS * 6)
@@ -362,6 +417,28 @@ def test_a_file_that_cannot_be_read_is_told_in_one_sentence(suffix: str, origina
     with pytest.raises(ImportingError, match=f"^atlas/tides{suffix}.*{said}") as refused:
         read_document(original, suffix, f"atlas/tides{suffix}")
     assert "\n" not in str(refused.value)
+
+
+def lying(size: int) -> bytes:
+    """A part of 100 MB that says it has `size` bytes, in both places where it says so."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed, packed.open("word/document.xml", "w") as part:
+        for _ in range(100):
+            part.write(b" " * (1 << 20))
+    return out.getvalue().replace((100 << 20).to_bytes(4, "little"), size.to_bytes(4, "little"))
+
+
+def test_a_file_that_lies_about_its_size_or_never_closes_what_it_opens_takes_no_memory_and_no_time() -> None:
+    original = lying(1000)
+    tracemalloc.start()
+    with pytest.raises(ImportingError, match="cut off"):
+        read_document(original, ".docx", "x")
+    assert tracemalloc.get_traced_memory()[1] < 20 << 20
+    tracemalloc.stop()
+    boxes = "<w:p><w:txbxContent>" * 900 + run("a" * 200_000) + "</w:txbxContent></w:p>" * 900
+    for body, said in [('<w:fldSimple w:instr=" REF x ">' * 50_000, "mismatched tag"), (boxes, "over 160 MB")]:
+        with pytest.raises(ImportingError, match=said):
+            read_document(docx(body), ".docx", "x")
 
 
 def test_joined_cells_are_counted_before_they_are_made() -> None:

@@ -1,0 +1,316 @@
+"""The text of a Word or OpenDocument file, said so that pandoc hears all of it, and the words that it holds.
+
+One pass over the part's XML (expat: nothing that it names is fetched, its entities cannot grow without end), whose
+time and memory grow as the part does. Names are those of the two standards, with the prefixes that every program
+writes.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from io import StringIO
+from itertools import groupby
+from typing import Any
+from xml.parsers import expat
+from xml.sax.saxutils import escape, quoteattr
+
+from annotation.documents.document_tree import Element
+from annotation.documents.programs import MOST_BYTES
+from annotation.texts.scripts import UNITS
+
+MOST_ELEMENTS, MOST_MOVED = 1_000_000, 100 << 20  # more than pandoc's memory holds; boxes in boxes are moved again
+# Citations as Word, EndNote (with its record apart) and Mendeley Cite write them, said as Zotero does
+CITED = 'ADDIN ZOTERO_ITEM CSL_CITATION {"citationItems":[{"id":1,"itemData":{"id":1,"type":"book"}}]}'
+FIELDS = [(re.compile(r"\s*(?:CITATION\s.*|NOTEREF\s.*|ADDIN EN\.CITE\s*)", re.DOTALL), CITED),
+          (re.compile(r"\s*PAGEREF(?=\s+(?!_Toc)).*", re.DOTALL), "PAGE"),
+          (re.compile(r"\s*ADDIN\s.*CSL_BIBLIOGRAPHY\s*", re.DOTALL), "QUOTE")]  # fmt: skip
+FIELD = '<w:r><w:fldChar w:fldCharType="{}"/></w:r>'
+INSTRUCTION = FIELD.format("begin") + "<w:r><w:instrText>{}</w:instrText></w:r>" + FIELD.format("separate")
+RUN = '<w:r><w:t xml:space="preserve">{}</w:t></w:r>'
+DRAWN = "http://schemas.openxmlformats.org/drawingml/2006"
+PICTURE = (
+    f'<w:r><w:drawing><wp:inline xmlns:wp="{DRAWN}/wordprocessingDrawing"><wp:docPr{{}}/>'
+    f'<a:graphic xmlns:a="{DRAWN}/main"><a:graphicData>{{}}</a:graphicData></a:graphic></wp:inline></w:drawing></w:r>'
+)
+SHAPES = {"wps", "wpg", "wpc"}  # an alternative of which pandoc hears neither form
+FORMULA = "formula or chart"  # of an OpenDocument
+PASSED_OVER = {
+    "c:chart": "chart", "dgm:relIds": "diagram", "o:OLEObject": "object", "w:altChunk": "embedded document",
+    "draw:object": FORMULA,
+}  # fmt: skip
+# What has no words of its own and hides those within it
+WRAPPERS = {"w:dir", "w:bdo", "w:customXml", "mc:AlternateContent", "w:rubyBase"}
+WRAPPERS |= {"draw:a", "draw:g", "table:table-row-group", "table:table-rows", "text:ruby", "text:ruby-base"}
+WRAPPERS |= {"text:numbered-paragraph", "text:bibliography", "text:index-body", "text:index-title"}
+SIGNS = {"Symbol", "Wingdings", "Wingdings 2", "Wingdings 3", "Webdings"}
+GROUPS, TEXT = {"wpg:wgp", "wpc:wpc"}, ("text:p", "text:h")
+FORMULA_FIELD = re.compile(r"\s*EQ\s")
+BLOCKS = {"text:p", "text:h", "text:list", "text:section", "table:table"}
+HEARD = {f"text:{name}" for name in (
+    "span", "a", "s", "tab", "line-break", "soft-page-break", "note", "note-citation", "note-body", "list-item",
+    "list-header", "bookmark", "bookmark-start", "bookmark-end", "bookmark-ref", "reference-mark", "reference-ref",
+    "reference-mark-start", "reference-mark-end", "note-ref", "sequence", "sequence-ref", "bibliography-mark",
+    "change", "change-start", "change-end", "hidden-text", "ruby-text",
+)}  # fmt: skip
+# What is left out on purpose: what was deleted or is hidden, remarks, the numbers of notes, tables of contents
+UNREAD = {"w:del", "w:moveFrom", "office:annotation", "text:tracked-changes", "text:note-citation", "text:hidden-text"}
+UNREAD |= {"text:table-of-content", "text:illustration-index", "text:table-index", "text:alphabetical-index"}
+PARTING = {"w:p", "w:tab", "w:br", "w:cr", "w:noBreakHyphen", "w:softHyphen", "w:sym", "w:txbxContent", "w:rt"}
+PARTING |= {"w:rubyBase", "m:oMath", *BLOCKS, "text:s", "text:tab", "text:line-break", "text:note", "text:ruby-text"}
+JOINED = {"Emph", "Strong", "Underline", "SmallCaps", "Strikeout", "Superscript", "Subscript", "Span", "Link", "Cite"}
+
+
+@dataclass(slots=True)
+class Open:
+    """An element that has begun: what is written at its end and behind that, and what it lies in."""
+
+    name: str = ""
+    end: str = ""
+    behind: list[str] = field(default_factory=list)
+    is_dropped: bool = False
+    is_unread: bool = False
+    in_cell: bool = False
+    in_group: bool = False
+    is_cited: bool = False
+    run: "Open | None" = None
+    paragraph: "Open | None" = None
+    drawing: "Open | None" = None  # the outermost
+    then: Callable[[str], None] | None = None  # where its content goes, if not in its place
+
+
+class Part:
+    """A part on its way: `out` is what pandoc is given, `words` what a reader finds, `passed_over` what has none."""
+
+    def __init__(self) -> None:
+        self.out, self.words = StringIO(), StringIO()
+        self.passed_over = Counter[str]()
+        self.open = [Open()]
+        self.around: list[StringIO] = []  # what is written around an element whose content goes elsewhere
+        self.elements = self.moved = 0
+        self.named: Mapping[str, str] = {}  # the attributes of the last drawing, which hold its words
+
+    def begin(self, name: str, attributes: dict[str, str]) -> None:
+        self.elements += 1
+        if self.elements > MOST_ELEMENTS:
+            raise MemoryError
+        outer = self.open[-1]
+        one = replace(outer, name=name, end="", behind=[], is_cited=False, then=None)
+        self.open.append(one)
+        if one.is_dropped:
+            return
+        if name in PARTING:
+            self.words.write(" ")
+        if name in PASSED_OVER:
+            self.passed_over[PASSED_OVER[name]] += 1
+        one.is_unread |= name in UNREAD
+        RULES.get(name, Part._other)(self, one, outer, attributes)
+
+    def finish(self, name: str) -> None:
+        one = self.open.pop()
+        if one.is_dropped:
+            return
+        self.out.write("".join((one.end, *one.behind)))
+        if one.then:
+            held, self.out = self.out.getvalue(), self.around.pop()
+            self.moved += len(held)
+            if self.moved > MOST_MOVED:
+                raise MemoryError
+            one.then(held)
+        if name in PARTING:
+            self.words.write(" ")
+
+    def say(self, words: str) -> None:
+        one = self.open[-1]
+        if one.is_dropped:
+            return
+        self.out.write(escape(words))
+        is_read = one.name == "w:t" or (one.paragraph and one.paragraph.name in TEXT)
+        if is_read and not one.is_unread and self.words.tell() < MOST_BYTES:
+            self.words.write(words)
+
+    def _tag(self, one: Open, attributes: Mapping[str, str]) -> None:
+        self.out.write(f"<{one.name}{_written(attributes)}>")
+        one.end = f"</{one.name}>"
+
+    def _elsewhere(self, one: Open, then: Callable[[str], None]) -> None:
+        self.around.append(self.out)
+        self.out = StringIO()
+        one.then = then
+
+    # --- rules
+
+    def _other(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        name = one.name
+        if name.startswith("draw:"):
+            one.drawing = outer.drawing or one
+        is_field = name.startswith("text:") and outer.paragraph and name not in HEARD | BLOCKS
+        if not (name in WRAPPERS or is_field or (name.startswith("table:") and one.in_cell)):
+            self._tag(one, attributes)
+        one.in_cell |= name == "table:table-cell"
+        one.in_group |= name in GROUPS
+
+    def _block(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        """A block within a drawing is behind the paragraph in which that lies."""
+        anchor = outer.paragraph or outer.drawing
+        if outer.name.startswith("draw:") and outer.name != "draw:image" and anchor:
+            self._elsewhere(one, anchor.behind.append)
+            one.drawing = None
+        if one.name in (*TEXT, "w:p"):
+            one.paragraph = one
+        self._other(one, outer, attributes)
+
+    def _run(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        one.run = one
+        self._tag(one, attributes)
+
+    def _text_box(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        self._elsewhere(one, (outer.paragraph or outer).behind.append)
+        one.run = one.paragraph = None
+        one.in_group = False
+
+    def _alternative(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        """A shape of today's as it is; of anything else, and of no shape, what stands for it."""
+        if one.name == "mc:Choice":
+            is_shape = bool(SHAPES & {*attributes.get("Requires", "").split()})
+            outer.is_cited |= is_shape
+            one.is_dropped = not is_shape
+        else:
+            one.is_dropped = outer.is_cited
+
+    def _picture(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        """One in a group is a picture behind the run that draws the group."""
+        if one.in_group and outer.run:
+            behind, named = outer.run.behind, _written(self.named)
+            self._elsewhere(one, lambda held: behind.append(PICTURE.format(named, held)))
+        self._tag(one, attributes)
+
+    def _drawing(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        self.named = attributes
+        self._tag(one, attributes)
+
+    def _blip(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        linked = {"r:embed": "linked"} if "r:link" in attributes and "r:embed" not in attributes else {}
+        self._tag(one, {**attributes, **linked})
+
+    def _field(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        """A field of one element is one in pieces."""
+        self.out.write(INSTRUCTION.format(self._instruction(escape(attributes.get("w:instr", "")))))
+        one.end = FIELD.format("end")
+
+    def _instructed(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        self._tag(one, attributes)
+        end, one.end = one.end, ""
+
+        def then(held: str) -> None:
+            self.out.write(self._instruction(held) + end)
+
+        self._elsewhere(one, then)
+
+    def _instruction(self, told: str) -> str:
+        self.passed_over["formula"] += bool(FORMULA_FIELD.match(told))
+        return next((said for asked, said in FIELDS if asked.fullmatch(told)), told)
+
+    def _cited(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        self.open[-3].is_cited |= attributes.get("w:val", "").startswith("MENDELEY_CITATION")
+        self._tag(one, attributes)
+
+    def _content(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        self._tag(one, attributes)
+        if outer.is_cited and outer.paragraph:
+            self.out.write(INSTRUCTION.format(CITED))
+            one.end = FIELD.format("end") + one.end
+
+    def _font(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        """What is set in a font of signs are these signs, not the letters that stand for them."""
+        if outer.run and attributes.get("w:ascii") in SIGNS:
+            outer.run.is_unread = True
+        self._tag(one, attributes)
+
+    def _ruby(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        """Of Word's, runs in a run, which ends before them."""
+        self.out.write(outer.end)
+        outer.end = ""
+
+    def _reading(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        """How a word is read, which Word writes before it."""
+        self._elsewhere(one, lambda held: outer.behind.extend((RUN.format("("), held, RUN.format(")"))))
+
+    def _reading_behind(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        self.out.write("(")
+        one.end = ")"
+
+    def _described(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        """The words of an OpenDocument's picture, the longer rather than the shorter, are where pandoc hears them."""
+        one.is_unread = True
+
+        def then(held: str) -> None:
+            if one.name == "svg:desc" or not outer.end.removeprefix("</draw:frame>"):
+                outer.end = held + "</draw:frame>"
+
+        self._elsewhere(one, then)
+
+
+RULES: dict[str, Callable[[Part, Open, Open, Mapping[str, str]], None]] = {
+    **dict.fromkeys((*BLOCKS, "w:p"), Part._block), "w:r": Part._run, "w:txbxContent": Part._text_box,
+    "mc:Choice": Part._alternative, "mc:Fallback": Part._alternative, "pic:pic": Part._picture,
+    "wp:docPr": Part._drawing, "w:rFonts": Part._font, "a:blip": Part._blip, "w:fldSimple": Part._field,
+    "w:instrText": Part._instructed,
+    "w:tag": Part._cited, "w:sdtContent": Part._content, "w:ruby": Part._ruby, "w:rt": Part._reading,
+    "text:ruby-text": Part._reading_behind, "svg:title": Part._described, "svg:desc": Part._described,
+}  # fmt: skip
+
+
+def _written(attributes: Mapping[str, str]) -> str:
+    return "".join(f" {name}={quoteattr(value)}" for name, value in attributes.items())
+
+
+def read_part(written: bytes) -> Part:
+    """A part of a document. Raises expat.ExpatError where it is no XML, MemoryError where it has no end."""
+    part = Part()
+    reader = expat.ParserCreate()
+    reader.buffer_text = True
+    reader.StartElementHandler, reader.EndElementHandler = part.begin, part.finish
+    reader.CharacterDataHandler = part.say
+    reader.Parse(written, True)
+    return part
+
+
+def unread(said: str, tree: Element) -> tuple[int, str]:
+    """How many words of a document are not in its tree, however ordered, and how the longest row of them begins."""
+    heard = Counter(one[0] for one in UNITS.finditer("".join(_spoken([tree["meta"], tree["blocks"]]))))
+    missing = Counter[str]()
+    for word in (one[0] for one in UNITS.finditer(said)):
+        if heard[word]:
+            heard[word] -= 1
+        else:
+            missing[word] += 1
+    count, longest = missing.total(), ""
+    for is_missing, row in groupby(UNITS.finditer(said) if missing else (), key=lambda one: one[0] in missing):
+        start, end = reduce(lambda span, one: (min(span[0], one.start()), one.end()), row, (len(said), 0))
+        words = said[start:end] if is_missing else ""
+        if heard[joined := "".join(UNITS.findall(words[:100]))]:  # the tree has them as one word
+            heard[joined] -= 1
+            count -= len(UNITS.findall(words))
+        else:
+            longest = max(longest, words, key=len)
+    return count, " ".join(longest[:100].split()[:6])
+
+
+def _spoken(found: Any) -> Iterator[str]:
+    """The text of a tree; words of two blocks are apart."""
+    if isinstance(found, list):
+        for one in found:
+            yield from _spoken(one)
+    elif isinstance(found, dict) and "t" in found:
+        kind, content = found["t"], found.get("c")
+        if kind in ("Str", "MetaString", "Code", "CodeBlock"):
+            yield str(content[1] if isinstance(content, list) else content)
+        else:
+            between = "" if kind in JOINED else " "
+            yield between
+            yield from _spoken(content)
+            yield between
+    elif isinstance(found, dict):
+        yield from _spoken([*found.values()])

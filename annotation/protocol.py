@@ -97,6 +97,7 @@ class Training(Part):
 class Pay(Part):
     rate: float = Field(0.0, ge=0)  # per active hour
     currency: str = "USD"
+    look_above: float = Field(3.0, ge=1)  # times the usual time: a crowd's bonus for more is accepted by hand
 
 
 class Limits(Part):
@@ -253,9 +254,8 @@ def read_protocol(name_or_path: str | Path) -> tuple[Protocol, str]:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise AnnotationError(
-            "unknown_protocol", f"{path}: {error.strerror}; give a shipped name or the path of a .toml file"
-        ) from None
+        raise AnnotationError("unknown_protocol", f"{path}: {error.strerror}; give a shipped name or the path of a "
+                              ".toml file") from None  # fmt: skip
     except UnicodeDecodeError as error:
         raise AnnotationError(
             "bad_protocol", f"{path}: byte {error.object[error.start]:#04x} at {error.start} is not UTF-8; re-save it"

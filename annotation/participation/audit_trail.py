@@ -7,8 +7,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotation.people.links import KEY
-from annotation.people.principals import Principal, study_for
+from annotation.people.principals import KEY, Principal, study_for
 from db import people_tables, tables
 from plain.wording import worded
 

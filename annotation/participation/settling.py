@@ -6,7 +6,7 @@ refused by this: whoever does not add up is for the owner to look at.
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import ROUND_UP, Decimal
@@ -16,7 +16,9 @@ from sqlalchemy import orm, select
 from annotation.errors import AnnotationError
 from annotation.participation.people_list import pay_lines
 from annotation.people import links, platforms, principals
+from annotation.planning.plan_summary import READING_WPM
 from annotation.studies import audit, audited, hold_study, protocol_of
+from annotation.work.history import work_log
 from annotation.work.way_back import end_of
 from db.people_tables import Enrollment
 from db.tables import Event, Study
@@ -24,6 +26,7 @@ from db.tables import Event, Study
 CENT = Decimal("0.01")
 SETTLED = "settle"  # the audit line of one settlement, with every bonus by pseudonym
 VOIDED = "settle_void"  # that the settlement of a number was never paid
+LONG = "active for much longer than such work takes: no bonus before you accept the time"
 PAID = "approved"  # what every platform calls a submission that was paid
 
 
@@ -58,6 +61,7 @@ class ToLookAt:
     whom: str
     why: str
     due: Decimal = Decimal(0)
+    is_held: bool = False  # a bonus, until somebody accepts so much time
 
 
 @dataclass(frozen=True)
@@ -129,7 +133,7 @@ def settlements(session: orm.Session, principal: principals.Principal) -> list[S
 
 def settle(
     session: orm.Session, principal: principals.Principal, platform: str, listed: Sequence[Submission],
-    reward: Decimal, *, instead: int | None = None, dry_run: bool = False,
+    reward: Decimal, *, instead: int | None = None, dry_run: bool = False, accepted: Collection[str] = (),
 ) -> Settlement:  # fmt: skip
     """Who is to be approved, what bonus brings each to the worth of their active time, and whom to look at.
 
@@ -137,7 +141,8 @@ def settle(
     `reward`: what the platform pays for a submission that is approved, in the study's currency. Every bonus is noted,
     so that the next settlement pays what is missing by then, and nothing twice. `instead`: the number of one that was
     never paid, as with a wrong reward, and whose place this one takes. `dry_run`: the same, and nothing is noted.
-    Raises AnnotationError `no_settlement`.
+    `accepted`: the platform's ids of those whose time is paid although it is above `most_hours`. Raises
+    AnnotationError `no_settlement`.
     """
     study = principals.study_for(session, principal, "admin")
     if not dry_run:
@@ -151,25 +156,46 @@ def settle(
     people = [one for one in crowd_people(session, principal, instead) if one.platform in ("", platform)]
     known = {person.participant_sha256: person for person in people}
     whose = {
-        line.participant: known.get(links.participant_hash(session, study.id, line.participant)) for line in listed
+        line.participant: known.get(principals.participant_hash(session, study.id, line.participant)) for line in listed
     }
-    found = reconcile(listed, whose, people, reward, protocol_of(study).study.pay.currency)
+    pay, log = protocol_of(study).study.pay, work_log(session, study)
+    words = {str(name): int(count) for name, count in log.groupby("rater_id")["words"].sum().items()}
+    most = most_hours(people, words, pay.look_above)
+    found = reconcile(listed, whose, people, reward, pay.currency, most=most, accepted=accepted)
     if dry_run:
         return found
     if instead is not None:
         audit(session, study.id, principal.rater_id, VOIDED, number=instead)
     bonuses = {person.pseudonym: str(amount) for _, person, amount in found.bonus}
     told = {"bonus": bonuses, "approve": len(found.approve), "look": len(found.look), "reward": str(reward)}
-    audit(session, study.id, principal.rater_id, SETTLED, **told)
+    by_hand = [person.pseudonym for line, person, _ in found.bonus if line.participant in accepted]
+    audit(session, study.id, principal.rater_id, SETTLED, **told, accepted=by_hand)
     return replace(found, number=earlier + 1)
+
+
+def most_hours(people: Sequence[CrowdPerson], words: Mapping[str, int], look_above: float) -> dict[str, float]:
+    """pseudonym -> the active hours that earn a bonus unasked: `look_above` times what so many items usually take.
+
+    That is the others' median time an item, or reading all of their `words` where this takes longer, or where nobody
+    else's time is known.
+    """
+    each = {one.pseudonym: one.active_h / one.handed_in for one in people if one.handed_in and one.active_h}
+    found = {}
+    for one in people:
+        others = sorted(hours for name, hours in each.items() if name != one.pseudonym) or [0.0]
+        reading = words.get(one.pseudonym, 0) / READING_WPM / 60
+        usual = others[(len(others) - 1) // 2]  # the median; of two in the middle the shorter
+        found[one.pseudonym] = look_above * max(reading, one.handed_in * usual)
+    return found
 
 
 def reconcile(
     listed: Sequence[Submission], whose: Mapping[str, CrowdPerson | None], people: Iterable[CrowdPerson],
-    reward: Decimal, currency: str = "",
+    reward: Decimal, currency: str = "", *, most: Mapping[str, float], accepted: Collection[str] = (),
 ) -> Settlement:  # fmt: skip
     """The same out of values alone. `whose`: the platform's id -> who that is here; None for who never came.
 
+    Whoever was active for longer than `most` (see `most_hours`) is approved, and gets a bonus once they are `accepted`.
     Who did nothing here and is not paid there, as they returned it, is nobody to look at.
     """
     approve, bonus, look = [], [], []
@@ -185,7 +211,10 @@ def reconcile(
         counted.add(person.pseudonym)
         if _rank(line.status) == 1:
             approve.append(line)
-        if (short := person.due - reward - person.bonus) > 0:
+        short = person.due - reward - person.bonus
+        if short > 0 and person.active_h > most[person.pseudonym] and line.participant not in accepted:
+            look.append(ToLookAt(line.participant, LONG, person.due, is_held=True))
+        elif short > 0:
             bonus.append((line, person, short.quantize(CENT, ROUND_UP)))
     there = {person.pseudonym for person in whose.values() if person}
     look += [

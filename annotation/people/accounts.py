@@ -19,12 +19,16 @@ from db import people_tables, tables, types
 from plain.hashes import text_sha256
 
 GROUP = "invite_group"  # the audit line that says which role a group of the provider has; the newest counts
+OF = " of "  # in a provider's own id, and in no address
 FRESH = timedelta(minutes=10)  # what a provider said is used at once, and no stolen copy of it later
 
 
 @dataclass(frozen=True)
 class Account:
-    """Somebody as a provider knows them: by their address where it says that this is verified, else by its own id."""
+    """Somebody as a provider knows them: by their address where it says that this is verified, else by its own id.
+
+    An address counts in ASCII alone: others have letters that look, or fold, like somebody else's.
+    """
 
     known_as: str
     groups: tuple[str, ...]
@@ -41,8 +45,9 @@ def account_of(claims: Mapping[str, Any], is_only_provider: bool = True) -> Acco
     if abs(types.now() - datetime.fromtimestamp(issued, UTC)) > FRESH:
         return None
     email, groups = claims.get("email"), claims.get("groups")
-    is_theirs = claims.get("email_verified") is True and isinstance(email, str) and "@" in email
-    known_as = str(email).strip().lower() if is_theirs else f"{subject} of {issuer}"
+    address = email.strip().lower() if isinstance(email, str) and email.isascii() and "@" in email else ""
+    is_theirs = claims.get("email_verified") is True and address and OF not in address
+    known_as = address if is_theirs else f"{subject}{OF}{issuer}"
     named = [str(group) for group in groups] if isinstance(groups, list | tuple) else []
     of_provider = (f"{claims.get('provider')}/{group}" for group in named)
     return Account(known_as, (*of_provider, *named) if is_only_provider else tuple(of_provider))
@@ -145,14 +150,16 @@ def _enrolled(session: orm.Session, account: Account, place: Place) -> people_ta
 
 
 def _known(session: orm.Session, account: Account) -> list[people_tables.Enrollment]:
-    """Everybody who is known by this address or id, whether or not they left."""
+    """Everybody who is known by this address, in any capitals, or by this id, whether or not they left."""
+    handle = people_tables.Rater.handle
     known = (
-        select(people_tables.Enrollment)
+        select(people_tables.Enrollment, handle)
         .join(people_tables.Rater, people_tables.Rater.id == people_tables.Enrollment.rater_id)
-        .where(func.lower(people_tables.Rater.handle) == account.known_as.lower())
+        .where(handle == account.known_as if OF in account.known_as else func.lower(handle) == account.known_as)
         .where(people_tables.Enrollment.participant_sha256.is_(None))
     )
-    return list(session.scalars(known).all())
+    # a database may fold other letters into these
+    return [person for person, name in session.execute(known) if name == account.known_as or name.isascii()]
 
 
 def _admitted(session: orm.Session, account: Account) -> dict[int, str]:

@@ -19,17 +19,20 @@ from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError, SentBack
 from annotation.people import door_limits, platforms, principals
-from annotation.studies import audit, audit_data, audited, hold_person, hold_study, protocol_of
+from annotation.studies import audit, audit_data, hold_person, hold_study, protocol_of
 from db.people_tables import ROLES, SERVERS_OWN, Enrollment, Invite, OpenLink
-from db.tables import Assignment, Event, Study
+from db.tables import Assignment, Study
 from db.types import now
 from plain.hashes import text_sha256
 
 PLACES_MAX = 1_000_000
-KEY = "participant_key"  # the audit line that holds the study's key; lines are never changed
 MADE = "open_link"  # the audit line that also says which platform a link is for, and where it wants people back
-# a platform's placeholder that nobody filled in, such as {{%PROLIFIC_PID%}}, would make one person of all
-PARTICIPANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,127}")
+# a place that nobody filled in, as {{%PROLIFIC_PID%}}, its bare name, or what a script makes of none, would make one
+# person of all
+UNFILLED = "|".join(
+    map(re.escape, (*platforms.PERSON, *platforms.VISIT, "undefined", "null", "none", "nan", "your-id"))
+)
+PARTICIPANT = re.compile(rf"(?!(?i:{UNFILLED})$)[A-Za-z0-9][A-Za-z0-9._@-]{{0,127}}")
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,8 @@ def open_link(
             places_max=PLACES_MAX,
         )  # fmt: skip
     hold_study(session, study)
-    if study_key(session, study.id) is None:
-        audit(session, study.id, principal.rater_id, KEY, key=secrets.token_hex(32))
+    if principals.study_key(session, study.id) is None:
+        audit(session, study.id, principal.rater_id, principals.KEY, key=secrets.token_hex(32))
     token = secrets.token_urlsafe(32)
     link = OpenLink(
         study_id=study.id, token_sha256=text_sha256(token), places=places, quota=quota,
@@ -149,9 +152,8 @@ def enter(
             "platform that sent you here; its study settings must add ?participant=YOUR-ID to the link.",
         )
     study = session.get_one(Study, link.study_id)
-    hashed = participant_hash(session, study.id, participant)
-    same = Enrollment.study_id == study.id, Enrollment.participant_sha256 == hashed
-    person = session.scalar(select(Enrollment).where(*same))
+    hashed = principals.participant_hash(session, study.id, participant)
+    person = principals.find_participant(session, study.id, participant)
     if person is None:
         person = _new_person(session, study, link, hashed, caller, back.get("full"))
     if platform is None:
@@ -206,19 +208,6 @@ def begin_by_one_visit(session: Session, person: Enrollment, principal: principa
     others = Invite.enrollment_id == person.id, Invite.id != principal.invite_id, Invite.revoked_at.is_(None)
     closed = update(Invite).where(*others).values(revoked_at=now())
     session.execute(closed.execution_options(synchronize_session=False))
-
-
-def participant_hash(session: Session, study_id: int, participant: str) -> str:
-    """What stands for a participant's id in this study; nobody can work it out without the study's key."""
-    key = study_key(session, study_id) or ""
-    return hmac.new(key.encode(), participant.encode(), hashlib.sha256).hexdigest()
-
-
-def study_key(session: Session, study_id: int) -> str | None:
-    """The study's secret for everything about participants; None before its first open link."""
-    lines = select(Event).where(audited(study_id, KEY))
-    line = session.scalar(lines.order_by(Event.created_at).limit(1))
-    return None if line is None else str(line.data["key"])
 
 
 def _new_person(

@@ -1,5 +1,7 @@
 """Who acts, in which role, what a role may do, and a person's place in a study with the pseudonym of every export."""
 
+import hashlib
+import hmac
 import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,9 +11,11 @@ from sqlalchemy import func, orm, select
 from annotation import errors, studies
 from annotation.people.keys import key_of
 from db.people_tables import Enrollment, Rater
-from db.tables import Study
+from db.tables import Event, Study
 from plain.hashes import keyed
 from plain.wording import worded
+
+KEY = "participant_key"  # the audit line that holds the study's key; lines are never changed
 
 
 @dataclass(frozen=True)
@@ -118,14 +122,34 @@ def erased_mark(session: orm.Session, name: str) -> str:
 
 
 def enrollment_of(session: orm.Session, study: Study, name: str) -> Enrollment:
-    """The same. Raises AnnotationError `unknown_person` where there is nobody."""
-    found = find_enrollment(session, study, name)
+    """The same, or whom a crowd platform knows by this id. Raises AnnotationError `unknown_person`."""
+    found = find_enrollment(session, study, name) or find_participant(session, study.id, name)
     if found is None:
         raise errors.AnnotationError(
             "unknown_person", "nobody called {name!r} in {study!r}; see: calipers people {study}", name=name.strip(),
             study=study.name,
         )  # fmt: skip
     return found
+
+
+def participant_hash(session: orm.Session, study_id: int, participant: str) -> str:
+    """What stands for a participant's id in this study; nobody can work it out without the study's key."""
+    key = study_key(session, study_id) or ""
+    return hmac.new(key.encode(), participant.encode(), hashlib.sha256).hexdigest()
+
+
+def study_key(session: orm.Session, study_id: int) -> str | None:
+    """The study's secret for everything about participants; None before its first open link."""
+    lines = select(Event).where(studies.audited(study_id, KEY))
+    line = session.scalar(lines.order_by(Event.created_at).limit(1))
+    return None if line is None else str(line.data["key"])
+
+
+def find_participant(session: orm.Session, study_id: int, participant: str) -> Enrollment | None:
+    """Whoever a crowd platform knows by this id; None where there is nobody."""
+    hashed = participant_hash(session, study_id, participant.strip())
+    same = Enrollment.study_id == study_id, Enrollment.participant_sha256 == hashed
+    return session.scalar(select(Enrollment).where(*same))
 
 
 def name_of(session: orm.Session, enrollment_id: int) -> str:

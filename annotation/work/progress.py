@@ -11,7 +11,7 @@ from sqlalchemy import Select, bindparam, func, orm, select
 from annotation import adjudication, studies
 from annotation.items.twins import once_a_page
 from annotation.open_work import due, quotas
-from annotation.people import links, principals
+from annotation.people import principals
 from db import connect, people_tables
 from db.tables import Assignment, Item, Study
 
@@ -110,7 +110,7 @@ def completion_code(session: orm.Session, principal: principals.Principal) -> st
     if principal.enrollment_id is None:
         return None
     person = session.get_one(people_tables.Enrollment, principal.enrollment_id)
-    key = links.study_key(session, person.study_id) if person.open_link_id and person.participant_sha256 else None
+    key = principals.study_key(session, person.study_id) if person.open_link_id and person.participant_sha256 else None
     if key is None or not _is_done(session, principal, person):
         return None
     digest = hmac.new(key.encode(), f"completion {person.participant_sha256}".encode(), hashlib.sha256).digest()

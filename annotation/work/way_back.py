@@ -50,7 +50,7 @@ def go_back(session: orm.Session, principal: principals.Principal, participant: 
         return None
     person = session.get_one(people_tables.Enrollment, principal.enrollment_id)
     asks_id = platforms.ID in address
-    if asks_id and links.participant_hash(session, person.study_id, participant) != person.participant_sha256:
+    if asks_id and principals.participant_hash(session, person.study_id, participant) != person.participant_sha256:
         return None
     end = end_of(session, principal, declined=True)
     audit(session, person.study_id, person.rater_id, "sent_back", enrollment=person.pseudonym, end=end)

@@ -19,7 +19,8 @@ from app.files.people_files import rows_csv, write_new
 from plain.hashes import text_sha256
 from plain.wording import several, worded, worded_of
 
-STATUS = ("status", "assignmentstatus", "submissionstatus")
+STATUS = ("status", "assignmentstatus", "submissionstatus", "approvalstatus")
+ALSO = {"amazonidentifier": "workerid"}  # in CloudResearch's own download
 MTURK = "mturk"
 REASON = "Your time on this study was worth more than its reward."
 
@@ -33,7 +34,7 @@ def read_submissions(path: Path, platform: str, shown: str = "") -> list[Submiss
     name, problems = shown or str(path), list[str]()
     columns, rows = read_csv(path, name, problems)
     asked = platform_named(platform)
-    heads = {_plain(head): head for head in columns}
+    heads = {ALSO.get(_plain(head), _plain(head)): head for head in columns}
     missing = [head for head in (asked.person, asked.visit) if head and head not in heads]
     state = next((heads[head] for head in STATUS if head in heads), "")
     missing += ["status"] if asked.tells_states and not state else []

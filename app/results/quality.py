@@ -1,7 +1,8 @@
 """How people of a running study work and agree so far, and what that is called on page and command line."""
 
+import logging
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -16,6 +17,7 @@ from annotation.studies import protocol_of
 from annotation.verdicts import load_verdicts
 from annotation.work.history import work_log
 from app.results.reporting import settings_of
+from calibration.errors import CalibrationError
 from calibration.people.annotator_quality import AnnotatorQuality, annotator_quality
 from calibration.people.annotator_signals import Signal
 from calibration.remarks import words_of
@@ -26,6 +28,7 @@ from exports.as_json import plain
 from exports.cells import shown
 from plain.wording import several, worded, worded_of
 
+UNKNOWN = "how they work cannot be computed now; see calipers quality"
 RESAMPLES = 1_999  # of a page that is drawn anew every half minute; a report has five times as many
 
 
@@ -74,17 +77,24 @@ def order_of_clusters(verdicts: pd.DataFrame, log: pd.DataFrame) -> list[str]:
 
 def settled(
     engine: Engine, whose: Callable[[Session], Principal], platform: str, listed: Sequence[settling.Submission],
-    reward: Decimal, *, instead: int | None = None, dry_run: bool = False,
+    reward: Decimal, *, instead: int | None = None, dry_run: bool = False, accepted: Collection[str] = (),
 ) -> settling.Settlement:  # fmt: skip
     """What a platform is to pay, as `settling.settle`; whoever stands out here is to be looked at too.
 
-    `whose`: who asks, looked up at that moment. Raises AnnotationError, CalibrationError.
+    `whose`: who asks, looked up at that moment. Whoever is owed is paid also where how people work cannot be computed,
+    which is said then. Raises AnnotationError.
     """
-    with reading(engine) as session:
-        measured = study_quality(session, whose(session))
+    try:
+        with reading(engine) as session:
+            stands_out = [*flagged(study_quality(session, whose(session)))]
+    except (CalibrationError, ArithmeticError) as error:
+        logging.getLogger("calipers").warning("signals failed", extra={"error": type(error).__name__})
+        stands_out = [settling.ToLookAt("everybody", UNKNOWN)]
     with (reading if dry_run else transaction)(engine) as session:
-        found = settling.settle(session, whose(session), platform, listed, reward, instead=instead, dry_run=dry_run)
-    return replace(found, look=(*found.look, *flagged(measured)))
+        found = settling.settle(
+            session, whose(session), platform, listed, reward, instead=instead, dry_run=dry_run, accepted=accepted
+        )
+    return replace(found, look=(*found.look, *stands_out))
 
 
 def flagged(measured: StudyQuality) -> Iterator[settling.ToLookAt]:

@@ -224,7 +224,7 @@ def _figures(
         stands_left = answering.decisive(study, rows)
         passed, failed = (int(((attention["rater_id"] == rater) & (attention["attention"] == word)).sum())
                           for word in ("passed", "failed"))  # fmt: skip
-        equal = sames[sames["rater_id"].astype(str) == rater]
+        equal = sames[sames["rater_id"] == rater]
         yield AnnotatorQuality(
             rater,
             int(rows["item_id"].nunique()),
@@ -284,7 +284,7 @@ def _by_item(texts: pd.DataFrame, column: str) -> pd.DataFrame:
     """The mean over an item's answers that have a rationale, as `beside_others` wants it."""
     told = texts[texts["empty"] == 0]
     found = told.groupby(["rater_id", "item_id", "cluster_id"], observed=True)[column].mean().reset_index()
-    return found.rename(columns={column: "value", "cluster_id": "cluster"}).astype({"cluster": str})
+    return found.rename(columns={column: "value", "cluster_id": "cluster"}).astype(annotator_signals.TEXT)
 
 
 def _share(

@@ -149,6 +149,7 @@ def _p(asked: Asked, found: _Mean) -> float:
     return float(min(1.0, sides * Student.sf(past / found.se, found.freedom)))
 
 
+TEXT = dict.fromkeys(("rater_id", "item_id", "cluster"), "str")  # categories grouped to no rows count past 127 wrongly
 FEW_ANSWERS = 4  # of an item; with fewer, equal answers say nothing
 MANY_TEXTS = 2_000  # rationales of one annotator; beyond, only identical ones are looked for
 
@@ -221,10 +222,14 @@ def same_answers(rows: pd.DataFrame) -> pd.DataFrame:
     found = found[found["sum"] >= FEW_ANSWERS]
     cluster = ok.drop_duplicates("item_id").set_index("item_id")["cluster_id"].astype(str)
     places = found.index.get_level_values("item_id")
-    return pd.DataFrame(
-        {"value": found["max"] / found["sum"], "cluster": cluster.reindex(places.astype(str)).to_numpy()},
-        index=found.index,
-    ).reset_index()
+    return (
+        pd.DataFrame(
+            {"value": found["max"] / found["sum"], "cluster": cluster.reindex(places.astype(str)).to_numpy()},
+            index=found.index,
+        )
+        .reset_index()
+        .astype(TEXT)
+    )
 
 
 def given_scores(study: joining.Study, settings: CalibrationSettings) -> pd.DataFrame:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +23,7 @@ from typer.testing import CliRunner
 from annotation.errors import AnnotationError, ImportingError
 from annotation.open_work.item_slots import return_stale_now
 from annotation.participation import settling
-from annotation.participation.settling import CrowdPerson, Submission, _earlier_bonuses, reconcile
+from annotation.participation.settling import LONG, CrowdPerson, Submission, _earlier_bonuses, most_hours
 from annotation.people.consent import consent_version, give_consent
 from annotation.people.links import open_link, revoke
 from annotation.people.platforms import PLATFORMS, PREVIEW, address_back
@@ -29,10 +32,10 @@ from annotation.people.sign_ins import who
 from annotation.work.open_and_close import set_status
 from app.command_line import app
 from app.files.crowd_files import read_submissions, write_settlement
-from app.results.quality import flagged
+from app.results import quality
 from app.settings import settings
 from db.connect import reading, transaction
-from db.people_tables import Enrollment, Rater
+from db.people_tables import Enrollment
 from db.tables import Assignment, Event, Study
 from db.types import now
 from plain.wording import speaking
@@ -42,6 +45,7 @@ from tests.mock_prolific import Prolific, new_id
 from tests.small_study import PROTOCOL, answer, make_study
 from tests.trained_study import CONSENT, make_trained_study
 
+reconcile = partial(settling.reconcile, most=defaultdict(lambda: math.inf))
 BACK = {"completed": "DONE1", "screened_out": "OUT2", "no_consent": "NO3", "full": "FULL4"}
 AT_PROLIFIC = "https://app.prolific.com/submissions/complete?cc="
 SONA = "https://lab.sona-systems.com/webstudy_credit.aspx?experiment_id=12&credit_token=ab34&survey_code=XXXX"
@@ -63,7 +67,8 @@ def come(site: Site, address: str, client: TestClient | None = None) -> TestClie
 def hand_in(client: TestClient) -> dict[str, Any]:
     """The item in hand, or a new one, answered and submitted as the page does it."""
     page = first_page(client)
-    sent = [answer(page, asked["id"], "left") for asked in page["criteria"]]
+    said = {} if page["rationale"]["required"] else {"rationale": ""}
+    sent = [answer(page, asked["id"], "left", **said) for asked in page["criteria"]]
     acks = post(client, "/api/labels", {"entries": [one.model_dump() for one in sent]}).json()["acks"]
     revs = {one.criterion: ack["rev"] for one, ack in zip(sent, acks, strict=True)}
     body = {
@@ -104,13 +109,14 @@ def test_one_id_and_visit_is_one_person_and_the_id_alone_opens_nobodys_work(site
         "PROLIFIC_PID=p1",
         "PROLIFIC_PID={{%PROLIFIC_PID%}}&SESSION_ID=v1",
         "PROLIFIC_PID=p1&SESSION_ID={{%SESSION_ID%}}",
+        "PROLIFIC_PID=undefined&SESSION_ID=v1",
+        "PROLIFIC_PID=p1&SESSION_ID=NULL",
+        "PROLIFIC_PID=PROLIFIC_PID&SESSION_ID=v1",
         "",
     ):
         assert site.visitor().get(f"/invite/{token}?{said}").status_code == 400, said
     with transaction(site.engine) as session:
-        (person,) = session.scalars(select(Enrollment)).all()
-        name = session.get_one(Rater, person.rater_id).handle
-        revoke(session, local_admin(session.get_one(Study, site.study_id)), name)
+        revoke(session, local_admin(session.get_one(Study, site.study_id)), "p1")
     assert site.visitor().get(came).status_code == 404
     assert first_page(come(site, came.replace("=v1", "=v2")))["aid"] == page["aid"], "let in anew by the owner"
 
@@ -243,6 +249,29 @@ def test_who_is_approved_who_gets_how_much_more_and_who_is_looked_at() -> None:
     assert missing.look[0].why == "done here, and not on the platform's list"
 
 
+def test_invented_hours_are_looked_at_and_earn_a_bonus_once_they_are_accepted() -> None:
+    listed = [Submission(f"p{n}", f"v{n}", "AWAITING REVIEW", {}) for n in range(4)]
+    people = [
+        CrowdPerson(f"annotator-{n}", f"hash{n}", "completed", 3, hours, Decimal(round(15 * hours)), Decimal(0))
+        for n, hours in enumerate((20.0, 0.4, 0.4, 1.0))
+    ]
+    most = most_hours(people, {"annotator-1": 230 * 60}, 3.0)
+    # three items: the others' median is .4, of who was longest .4, and reading an hour is more
+    assert most == pytest.approx({"annotator-0": 1.2, "annotator-1": 3.0, "annotator-2": 3.0, "annotator-3": 1.2})
+    whose = {f"p{n}": one for n, one in enumerate(people)}
+    found = settling.reconcile(listed, whose, people, Decimal("4.50"), most=most)
+    bonuses = [(line.participant, str(amount)) for line, _, amount in found.bonus]
+    assert (len(found.approve), bonuses) == (4, [("p1", "1.50"), ("p2", "1.50"), ("p3", "10.50")])
+    assert [(one.whom, one.why, one.is_held) for one in found.look] == [("p0", LONG, True)]
+    accepted = settling.reconcile(listed, whose, people, Decimal("4.50"), most=most, accepted=["p0"])
+    assert ([str(amount) for _, _, amount in accepted.bonus], accepted.look) == (
+        ["295.50", "1.50", "1.50", "10.50"],
+        (),
+    )
+    # of one alone nothing is usual but reading
+    assert most_hours(people[:1], {"annotator-0": 230}, 3.0) == {"annotator-0": pytest.approx(3 / 60)}
+
+
 STATES = {  # as documented, of one platform each: of who never came to be looked at, of who is done approved
     "prolific": {
         "RESERVED": (False, False), "ACTIVE": (True, False), "TIMED-OUT": (False, False), "AWAITING REVIEW": (True, True),
@@ -283,15 +312,18 @@ def test_who_came_from_another_platform_is_no_matter_of_this_ones_list(
         for one, platform in zip(PEOPLE, ("prolific", "mturk", "mturk", "", "", ""), strict=True)
     ]
     monkeypatch.setattr(settling, "crowd_people", lambda *_: came)
-    monkeypatch.setattr(settling.links, "participant_hash", lambda session, study, participant: participant)
+    monkeypatch.setattr(settling.principals, "participant_hash", lambda session, study, participant: participant)
     listed = [Submission(f"hash{n}", f"v{n}", "AWAITING REVIEW", {}) for n in (1, 2, 4)]
-    with reading(engine_here) as session:
-        admin = local_admin(session.get_one(Study, study_id))
-        found = settling.settle(session, admin, "prolific", listed, Decimal(0), dry_run=True)
+    monkeypatch.setattr(quality, "study_quality", lambda *_: 1 / 0)  # who is owed is paid all the same
+    found = quality.settled(
+        engine_here, lambda session: local_admin(session.get_one(Study, study_id)), "prolific", listed, Decimal(0),
+        dry_run=True,
+    )  # fmt: skip
     assert [line.participant for line in found.approve] == ["hash1", "hash4"]
     assert [(one.whom, one.why) for one in found.look] == [
         ("hash2", "on the platform's list, and never came here"),
         ("annotator-5", "done here, and not on the platform's list"),
+        ("everybody", "how they work cannot be computed now; see calipers quality"),
     ]
 
 
@@ -299,7 +331,7 @@ def test_whom_the_quality_of_work_names_is_to_be_looked_at_with_the_reasons() ->
     named = SimpleNamespace(rater="annotator-02", flags=(SimpleNamespace(name="speed"), SimpleNamespace(name="side")))
     others = SimpleNamespace(rater="annotator-01", flags=())
     with speaking("zh_CN"):  # of whoever settles: the file is kept in one language
-        (one,) = flagged(SimpleNamespace(study="mystudy", annotators=(others, named)))  # type: ignore[arg-type]
+        (one,) = quality.flagged(SimpleNamespace(study="mystudy", annotators=(others, named)))  # type: ignore[arg-type]
     assert (one.whom, one.due) == ("annotator-02", 0)
     assert one.why == "much faster than the others, prefers a side; see calipers quality mystudy"
 
@@ -339,6 +371,9 @@ def test_a_list_that_does_not_say_what_became_of_each_or_is_ragged_is_refused_fo
     (line,) = read_submissions(listed, "prolific")
     found = reconcile([line], {"p1": PEOPLE[0]}, PEOPLE[:1], Decimal("5.00"))
     assert (found.approve, [one.why for one in found.look]) == ((), ["done here, and in no state there"])
+    listed.write_text("AssignmentId,AmazonIdentifier,ApprovalStatus\nA1,W1,Pending\n")  # CloudResearch's download
+    (line,) = read_submissions(listed, "cloudresearch")
+    assert (line.participant, line.visit, line.status) == ("W1", "A1", "Pending")
     listed.write_text("survey_code\n51733\n")
     (line,) = read_submissions(listed, "sona")
     assert reconcile([line], {"51733": PEOPLE[0]}, PEOPLE[:1], Decimal("5.00")).approve == (line,)
@@ -365,10 +400,10 @@ def test_a_settlement_that_was_not_paid_is_replaced_and_none_is_noted_without_a_
 ) -> None:
     study_id = make_study(engine_here, tmp_path / "reports", protocol=PAID, name="mystudy")
     (tmp_path / "list.csv").write_text("Submission id,Participant id,Status\nv1,p1,APPROVED\n")
-    monkeypatch.setattr(settling, "crowd_people", lambda session, admin, without: [replace(
+    monkeypatch.setattr(settling, "crowd_people", lambda session, admin, without: [PEOPLE[2], replace(
         PEOPLE[0], bonus=_earlier_bonuses(session, session.get_one(Study, study_id), without)["annotator-1"]
     )])  # fmt: skip
-    monkeypatch.setattr(settling.links, "participant_hash", lambda session, study, participant: "hash1")
+    monkeypatch.setattr(settling.principals, "participant_hash", lambda session, study, participant: "hash1")
 
     words = ["crowd", "settle", "mystudy", "--platform", "prolific", "--list", str(tmp_path / "list.csv"), "--reward"]
 
@@ -394,6 +429,7 @@ def test_a_settlement_that_was_not_paid_is_replaced_and_none_is_noted_without_a_
 
 
 PAID = PROTOCOL.replace("[study]\n", '[study]\nretest_share = 0.0\npay = {rate = 12.0, currency = "GBP"}\n')
+UNASKED = PAID.replace("required = true, min_length = 5", "required = false")
 OVERLAP, EACH, REWARD = 69, 3, Decimal("3.00")  # 9 items: 621 slots for 180 who are done, 20 who leave, 20 after them
 
 
@@ -431,8 +467,7 @@ class Crowd:
             self.platform.of(participant).status = "TIMED-OUT"  # too late there
         else:
             self.platform.land(participant, way_back(client))
-        if kind == 6:
-            self.worked(client, minutes=30)
+        self.worked(client, {6: 30, 7: 20 * 60}.get(kind, 12))
         return participant
 
     def two_tabs(self, client: TestClient) -> None:
@@ -460,7 +495,7 @@ class Crowd:
             mine = session.scalars(select(Assignment).where(Assignment.rater_id == person.rater_id)).first()
             assert mine is not None
             mine.taken_at = begin = now() - timedelta(minutes=minutes)
-            steps = [(begin + timedelta(minutes=n), begin + timedelta(minutes=n + 1)) for n in range(minutes)]
+            steps = [(begin + timedelta(minutes=n), begin + timedelta(minutes=n + 6)) for n in range(0, minutes, 6)]
             told = [{"criterion": None, "start": a.isoformat(), "end": b.isoformat()} for a, b in steps]
             session.add(
                 Event(
@@ -471,12 +506,15 @@ class Crowd:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("why", ["because of that", ""])
 def test_of_200_at_once_nobody_is_paid_wrongly_no_slot_is_lost_and_the_platform_takes_both_files(
-    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, why: str
 ) -> None:
     monkeypatch.setenv("CALIPERS_TRUSTED_PROXIES", "testclient")
     settings.cache_clear()
-    site.study_id = make_study(site.engine, tmp_path / "crowd", overlap=OVERLAP, protocol=PAID, name="crowd")
+    site.study_id = make_study(
+        site.engine, tmp_path / "crowd", overlap=OVERLAP, protocol=PAID if why else UNASKED, name="crowd"
+    )
     said = CliRunner().invoke(app, [
         "crowd", "link", "crowd", "--platform", "prolific", "--places", "250", "--quota", str(EACH), "--json",
         *(word for end, code in BACK.items() for word in (f"--{end.replace('_', '-')}", code)),
@@ -492,7 +530,8 @@ def test_of_200_at_once_nobody_is_paid_wrongly_no_slot_is_lost_and_the_platform_
         return_stale_now(session, local_admin(session.get_one(Study, site.study_id)))
     with ThreadPoolExecutor(16) as pool:
         came += list(pool.map(crowd.comes, (n for n in range(200, 222) if n % 10 != 2)))
-    settled(platform, tmp_path / "pay")
+    looked_at = {one["whom"] for one in settled(platform, tmp_path / "pay")["look"]}
+    assert {one for one in came if int(one, 16) % 10 == 7} <= looked_at, "20 hours are no bonus before somebody looked"
     is_done = {one: int(one, 16) % 10 not in (2, 3) for one in came}
     due = {one: 600 if int(one, 16) % 10 == 6 else 300 for one in came}
     assert {one: platform.paid[one] for one in came} == {one: due[one] * is_done[one] for one in came}

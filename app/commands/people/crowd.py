@@ -102,6 +102,7 @@ def settle(
     reward: str = typer.Option(..., help="What it pays for each submission, such as 4.50, in the study's currency."),
     out: Path = typer.Option(None, help="A folder for what to approve, the bonuses, and whom to look at."),
     instead: int = typer.Option(None, help="The number of a settlement that was not paid: this takes its place."),
+    accept: list[str] = typer.Option([], help="A platform's id whose long active time is paid by a bonus too."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be paid and whom to look at; note nothing."),
     as_json: bool = printing.JSON,
 ) -> None:
@@ -127,7 +128,7 @@ def settle(
     with printing.working("computing intervals"):
         found = quality.settled(
             engine, lambda session: opening.local_admin(opening.find_study(session, study)), platform, submissions,
-            paid, instead=instead, dry_run=dry_run,
+            paid, instead=instead, dry_run=dry_run, accepted=accept,
         )  # fmt: skip
     # noted first: files of which nothing is noted would be paid twice, and for what was not written there is --instead
     written = crowd_files.write_settlement(found, platform, out) if out else []

@@ -93,15 +93,16 @@ def _to_check(
         kinds = {"bundle": worded("Make the bundle"), "dataset": worded("Make the dataset")}
         for kind, label in kinds.items():
             if st.button(label, key=f"make_{kind}", disabled=not can_be_made):
-                st.session_state[MADE] = kind, _made(principal, name, kind, presets, license, language)
-    kind, made = st.session_state.get(MADE, ("", b""))
-    if isinstance(made, str):
-        report_page.section(f'<p class="c-red">{escape(made)}</p>')
-    elif made:
-        st.download_button(
-            f"Download the {kind}", made, f"{name}-{kind}.zip", "application/zip", type="primary", on_click="ignore",
-            key="made",
-        )  # fmt: skip
+                kept = st.session_state.setdefault(MADE, {})
+                kept[kind] = _made(principal, name, kind, presets, license, language)
+    for kind, made in st.session_state.get(MADE, {}).items():
+        if isinstance(made, str):
+            report_page.section(f'<p class="c-red">{escape(made)}</p>')
+        else:
+            st.download_button(
+                f"Download the {kind}", made, f"{name}-{kind}.zip", "application/zip", type="primary",
+                on_click="ignore", key=f"made_{kind}",
+            )  # fmt: skip
 
 
 def _made(

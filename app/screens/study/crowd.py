@@ -23,6 +23,7 @@ from plain.wording import worded
 
 LINK = "crowd_link"  # (platform, address) made just now: it can be shown only once
 FOUND = "crowd_found"  # (platform, submissions, reward, number of the one it replaces, [looked at, noted])
+ACCEPTED = "crowd_accepted"  # the platform's ids of those whose long time is paid too
 NO_PLATFORM = "any other"
 ENDED = {
     "completed": "completed", "screened_out": "screened out", "no_consent": "no consent", "full": "full",
@@ -230,7 +231,8 @@ def _settle(whose: people.Whose, named: Sequence[str], currency: str, earlier: i
     listed = st.file_uploader(worded("Its list, a CSV file"), type=["csv"], key="crowd_list")
     is_asked = st.button(worded("Show what would be paid"), key="crowd_look", disabled=not listed or reward is None)
     if is_asked and listed and reward is not None:
-        st.session_state.pop(FOUND, None)
+        for former in (FOUND, ACCEPTED):
+            st.session_state.pop(former, None)
         with TemporaryDirectory() as made:
             (file := Path(made) / "list.csv").write_bytes(listed.getvalue())
             try:
@@ -252,7 +254,20 @@ def _settled(
     with st.spinner(f"{worded('Computing intervals')}…"):
         # to a list that the session holds: a second press ends this run at its next word to the page or the session,
         # and what was noted but is not kept by then would be noted again, its files lost
-        found.append(quality.settled(database(), whose, platform, given, reward, instead=instead, dry_run=not found))
+        accepted = st.session_state.get(ACCEPTED, [])
+        found.append(
+            quality.settled(
+                database(), whose, platform, given, reward, instead=instead, dry_run=not found, accepted=accepted
+            )
+        )
+
+
+def _look_again(whose: people.Whose) -> None:
+    """The same list, with those whose time was accepted."""
+    platform, given, reward, instead, kept = st.session_state[FOUND]
+    looked = list[settling.Settlement]()
+    _settled(whose, platform, given, reward, instead, looked)
+    kept[:] = looked
 
 
 def _show_found(whose: people.Whose) -> None:
@@ -287,6 +302,10 @@ def _show_found(whose: people.Whose) -> None:
             "Settlement", ("Who", "What", worded("Amount, {currency}", currency=found.currency), "Why"), rows, "w-due"
         )
     )
+    long = [*st.session_state.get(ACCEPTED, []), *(one.whom for one in found.look if one.is_held)]
+    if long and not found.number:
+        label = worded("Pay a bonus for their time all the same")
+        st.multiselect(label, long, key=ACCEPTED, placeholder=worded("nobody"), on_change=_look_again, args=(whose,))
     with people.row():
         if found.number:
             for name, text in crowd_files.settlement_files(found, platform).items():

@@ -86,6 +86,20 @@ def test_pasted_rationales_are_flagged_as_that() -> None:
     assert found == {"ann4": {"rationale"}}
 
 
+def test_of_130_people_without_a_rationale_each_has_signals() -> None:
+    people = [f"ann{n:03}" for n in range(130)]
+    rows = [(f"p{k}", one, "clear", "A", f"t{k}", "human", "") for one in people for k in range(2)]
+    names = ["item_id", "rater_id", "criterion", "label", "cluster_id", "rater_kind", "rationale"]
+    verdicts = pd.DataFrame(rows, columns=names).assign(system_a="atlas", system_b="borealis", presentation="AB")
+    log = verdicts[["rater_id", "item_id"]].assign(
+        purpose="label", submitted_at=pd.Timestamp("2026-01-01"), active_s=60.0, words=300, attention=""
+    )
+    study = people_of(verdicts, QUICK)
+    assert study is not None
+    found = signals_of(study, log, QUICK)
+    assert {one.estimate.rater for one in found if one.name == "rationale"} == set(people)
+
+
 def quick_flags(verdicts: pd.DataFrame, work: pd.DataFrame) -> dict[str, set[str]]:
     """`flags_of` of a study without rationales, and without the figures beside the flags."""
     study = people_of(verdicts.drop(columns="rationale"), QUICK)

@@ -189,11 +189,23 @@ def main() -> int:
     except MemoryError:
         return TOO_LARGE
     except Exception as error:  # noqa: BLE001  (a reader of damaged files fails in any way there is)
-        said = [repr(one) for one in (error, error.__cause__, error.__context__)]
-        if any("MemoryError" in one for one in said):
-            return TOO_LARGE
-        return LOCKED if any("Password" in one or "Encrypt" in one for one in said) else DAMAGED
+        return _why(error)
     return 0
+
+
+def _why(error: BaseException | None) -> int:
+    """What an error of the reader's means, or one that it was made from."""
+    try:
+        while error is not None:
+            said = f"{type(error).__name__} {error!r}"
+            if "MemoryError" in said:
+                return TOO_LARGE
+            if "Password" in said or "Encrypt" in said:
+                return LOCKED
+            error = error.__cause__ or error.__context__
+    except MemoryError:  # what is left of the file is held by the error
+        return TOO_LARGE
+    return DAMAGED
 
 
 if __name__ == "__main__":

@@ -74,7 +74,9 @@ def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf
     if suffix in PACKED:
         original, part = _looked_into(original, suffix, shown)
     elif suffix in (".html", ".htm"):
-        original, apart, part.passed_over = web_pages.heard(decode(original, shown, encoding))
+        original, apart, part.passed_over = web_pages.heard(
+            decode(original, shown, web_pages.encoding_of(original, encoding))
+        )
     converters = [pandoc_version()]
     try:
         if suffix == ".pdf":

@@ -1,7 +1,9 @@
 """A web page as pandoc reads all of its text, and what of it no reader hears."""
 
+import codecs
 import re
 from collections import Counter
+from contextlib import suppress
 
 DATA = re.compile(r"(?<=src=[\"'])data:image/[\w.+-]+;base64,[\w+/=]{1000,}")  # a picture in a page, which fills a heap
 TAG = re.compile(r"<(/?)(img|input|col|colgroup)\b([^<>]*)>", re.IGNORECASE)
@@ -15,6 +17,27 @@ UNHEARD = {
 }
 DRAWN = re.compile(r"class=[\"']?katex-html\b|<mjx-container\b", re.IGNORECASE)
 WRITTEN = re.compile(r"class=[\"']?katex-mathml\b|<mjx-assistive-mml\b", re.IGNORECASE)
+
+CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w.:-]{2,40})", re.IGNORECASE)
+WIDER = {
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "iso-8859-1": "cp1252",
+}  # which browsers read for it
+
+
+def encoding_of(page: bytes, otherwise: str) -> str:
+    """UTF-16 by its first bytes, UTF-8 where it is that, then what it says of itself; `otherwise` where none fits."""
+    if page.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    said = CHARSET.search(page[:1024])
+    named = said[1].decode().lower() if said else otherwise
+    for encoding in ("utf-8", WIDER.get(named, named)):
+        with suppress(LookupError, UnicodeDecodeError):
+            page.decode(encoding)
+            return encoding
+    return otherwise
 
 
 def heard(page: str) -> tuple[bytes, dict[str, str], Counter[str]]:

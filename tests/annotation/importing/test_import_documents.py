@@ -283,6 +283,13 @@ def test_html_becomes_what_an_agent_would_have_written(html: str, markdown: str)
     assert read_document(html.encode(), ".html", "x").text.strip() == markdown
 
 
+@pytest.mark.parametrize("charset", ["gb2312", "utf-16", "Shift_JIS", "utf-8", "no-such"])
+def test_a_page_is_read_in_the_encoding_that_it_declares(charset: str) -> None:
+    page = f'<html><head><meta charset="{charset}"></head><body><p>潮汐 3 m</p></body></html>'
+    encoded = page.encode("utf-8" if charset == "no-such" else charset)
+    assert read_document(encoded, ".html", "x", "cp1252").text == "潮汐 3 m\n"
+
+
 @pytest.mark.parametrize(
     ("suffix", "original", "lost"),
     [

@@ -74,9 +74,9 @@ def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf
     if suffix in PACKED:
         original, part = _looked_into(original, suffix, shown)
     elif suffix in (".html", ".htm"):
-        original, apart, part.passed_over = web_pages.heard(
-            decode(original, shown, web_pages.encoding_of(original, encoding))
-        )
+        page = decode(original, shown, web_pages.encoding_of(original, encoding))
+        part.words.write(web_pages.words_of(page))
+        original, apart, part.passed_over = web_pages.heard(page)
     converters = [pandoc_version()]
     try:
         if suffix == ".pdf":

@@ -4,6 +4,7 @@ import codecs
 import re
 from collections import Counter
 from contextlib import suppress
+from html.parser import HTMLParser
 
 DATA = re.compile(r"(?<=src=[\"'])data:image/[\w.+-]+;base64,[\w+/=]{1000,}")  # a picture in a page, which fills a heap
 TAG = re.compile(r"<(/?)(img|input|col|colgroup)\b([^<>]*)>", re.IGNORECASE)
@@ -38,6 +39,49 @@ def encoding_of(page: bytes, otherwise: str) -> str:
             page.decode(encoding)
             return encoding
     return otherwise
+
+
+# in the middle of a word, and what holds no words of the text, or a second copy
+INLINE = re.compile(
+    "a|abbr|b|bd[io]|big|cite|code|del|em|font|i|ins|kbd|mark|q|s|samp|small|span|strike|strong|su[bp]|u|var"
+)
+WORDLESS = re.compile("script|style|template|noscript|math|iframe|object|video|audio|canvas")
+COPIES = ("katex", "MathJax", "mjx")
+
+
+class Words(HTMLParser):
+    """The words of a page, as whoever opens it finds them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.around: list[str] = []  # the elements that are left out, of which the first has ended when it is empty
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if self.around[:1] in ([], [tag]) and (WORDLESS.fullmatch(tag) or self.around or _is_copy(tag, dict(attrs))):
+            self.around.append(tag)
+        self.found.append("" if INLINE.fullmatch(tag) else " ")
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.around[-1:] == [tag]:
+            self.around.pop()
+        self.found.append("" if INLINE.fullmatch(tag) else " ")
+
+    def handle_data(self, data: str) -> None:
+        if not self.around:
+            self.found.append(data)
+
+
+def _is_copy(tag: str, attributes: dict[str, str | None]) -> bool:
+    return tag.startswith("mjx-") or (attributes.get("class") or "").startswith(COPIES)
+
+
+def words_of(page: str) -> str:
+    """The words that a page shows, without its programs, styles and formulas."""
+    words = Words()
+    words.feed(page)
+    words.close()
+    return "".join(words.found)
 
 
 def heard(page: str) -> tuple[bytes, dict[str, str], Counter[str]]:

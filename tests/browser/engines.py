@@ -300,7 +300,7 @@ def chromium(kind: BrowserType, home: Path) -> Iterator[Engine]:
     with ExitStack() as ends:
         log = home / "log"
         options = [*FLAGS, "--headless", "--remote-debugging-port=0", f"--user-data-dir={home}"]
-        process = started(ends, [command, *options, "about:blank"], log=log)
+        process = started(ends, [command, *options, "about:blank"], log=log, start_new_session=True)
         engine = Chromium(kind.connect_over_cdp(said(log, r"listening on (ws://\S+)")).contexts[0].pages[0])
         engine.process = process
         engine.resize(**VIEWPORT)
@@ -315,7 +315,7 @@ def firefox(home: Path) -> Iterator[Engine]:
     with ExitStack() as ends:
         log = home / "log"
         options = ["--headless", "--remote-debugging-port", "0", "--profile", str(home)]
-        process = started(ends, [command, *options, "about:blank"], log=log)
+        process = started(ends, [command, *options, "about:blank"], log=log, start_new_session=True)
         address = said(log, r"listening on (ws://\S+)")
         engine = Firefox(ends.enter_context(connect(f"{address}/session", max_size=None)))
         engine.process = process
@@ -341,7 +341,7 @@ def webkit(home: Path) -> Iterator[Engine]:
             "WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1",  # root has no sandbox, as in Chromium
         }  # fmt: skip
         port = free_port()
-        process = started(ends, ["WebKitWebDriver", f"--port={port}"], env=os.environ | own)
+        process = started(ends, ["WebKitWebDriver", f"--port={port}"], env=os.environ | own, start_new_session=True)
         address = f"http://127.0.0.1:{port}"
         answers(f"{address}/status")
         engine = WebKit(address, str(next(Path("/").glob(MINI_BROWSER[1:]))))
@@ -350,9 +350,9 @@ def webkit(home: Path) -> Iterator[Engine]:
 
 
 def started(ends: ExitStack, command: list[str], log: Path | None = None, **options: Any) -> subprocess.Popen[bytes]:
-    """A process until the block ends, with all that it starts."""
+    """A process until the block ends, with all that it starts where it has a session of its own; Orca bears none."""
     output = ends.enter_context(log.open("wb")) if log else subprocess.DEVNULL
-    process = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True, **options)
+    process = subprocess.Popen(command, stdout=output, stderr=output, **options)
     ends.enter_context(process)
     ends.callback(ended, process, signal.SIGTERM)
     return process
@@ -360,7 +360,10 @@ def started(ends: ExitStack, command: list[str], log: Path | None = None, **opti
 
 def ended(process: subprocess.Popen[bytes], by: int) -> None:
     with suppress(ProcessLookupError):
-        os.killpg(process.pid, by)
+        if os.getpgid(process.pid) == process.pid:
+            os.killpg(process.pid, by)
+        else:
+            process.send_signal(by)
 
 
 def said(log: Path, pattern: str) -> str:

@@ -5,6 +5,7 @@ The keys are those of a keyboard (xdotool), because a screen reader takes some o
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import subprocess
@@ -82,6 +83,8 @@ class Listener:
 def listening(browser: str, link: str) -> Iterator[Listener]:
     """Orca and one of `BROWSERS` with homes of their own, on a screen and a bus of their own, at the link's first item."""
     with ExitStack() as ends:
+        alone = ends.enter_context(Path(tempfile.gettempdir(), "calipers-orca.lock").open("w"))
+        fcntl.flock(alone, fcntl.LOCK_EX)  # of one person's Orcas each ends the one before
         folder = Path(ends.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
         read, write = os.pipe()
         size = f"{VIEWPORT['width']}x{VIEWPORT['height'] + 140}x24"

@@ -213,7 +213,8 @@ class Part:
         return next((said for asked, said in FIELDS if asked.fullmatch(told)), told)
 
     def _cited(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
-        self.open[-3].is_cited |= attributes.get("w:val", "").startswith("MENDELEY_CITATION")
+        for above in self.open[-3:-2]:
+            above.is_cited |= attributes.get("w:val", "").startswith("MENDELEY_CITATION")
         self._tag(one, attributes)
 
     def _content(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:

@@ -6,8 +6,11 @@ from collections import Counter
 from contextlib import suppress
 from html.parser import HTMLParser
 
+from annotation.documents.programs import LimitedProcess
+
 DATA = re.compile(r"(?<=src=[\"'])data:image/[\w.+-]+;base64,[\w+/=]{1000,}")  # a picture in a page, which fills a heap
-TAG = re.compile(r"<(/?)(img|input|col|colgroup)\b([^<>]*)>", re.IGNORECASE)
+TAG = re.compile(r"""<(/?)(img|input|col|colgroup)\b((?:[^<>"']|"[^"<]*"|'[^'<]*')*+)>""", re.IGNORECASE)
+CLOSED = re.compile(r"""(?:\A|(?<=[\s"']))/\s*\Z""")
 SOURCE = re.compile(r"(?<![\w-])src(?==)", re.IGNORECASE)
 LATER = re.compile(r"(?<![\w-])data-src(?==)", re.IGNORECASE)
 # What a page shows by a program or fetches from elsewhere, and formulas that are drawn and not written beside it
@@ -20,22 +23,18 @@ DRAWN = re.compile(r"class=[\"']?katex-html\b|<mjx-container\b", re.IGNORECASE)
 WRITTEN = re.compile(r"class=[\"']?katex-mathml\b|<mjx-assistive-mml\b", re.IGNORECASE)
 
 CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w.:-]{2,40})", re.IGNORECASE)
-WIDER = {
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "shift_jis": "cp932",
-    "iso-8859-1": "cp1252",
-}  # which browsers read for it
+# which browsers read for it
+WIDER = {"gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "iso-8859-1": "cp1252"}
 
 
 def encoding_of(page: bytes, otherwise: str) -> str:
-    """UTF-16 by its first bytes, UTF-8 where it is that, then what it says of itself; `otherwise` where none fits."""
+    """UTF-16 by its first bytes, UTF-8 where it is that, then what its owner says, then what it says of itself."""
     if page.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     said = CHARSET.search(page[:1024])
     named = said[1].decode().lower() if said else otherwise
-    for encoding in ("utf-8", WIDER.get(named, named)):
-        with suppress(LookupError, UnicodeDecodeError):
+    for encoding in ("utf-8", otherwise, WIDER.get(named, named)):
+        with suppress(LookupError, UnicodeError):
             page.decode(encoding)
             return encoding
     return otherwise
@@ -47,6 +46,7 @@ INLINE = re.compile(
 )
 WORDLESS = re.compile("script|style|template|noscript|math|iframe|object|video|audio|canvas")
 COPIES = ("katex", "MathJax", "mjx")
+READER = LimitedProcess(250, 10)  # megabytes, seconds: the parser takes the square of what is never closed
 
 
 class Words(HTMLParser):
@@ -77,7 +77,14 @@ def _is_copy(tag: str, attributes: dict[str, str | None]) -> bool:
 
 
 def words_of(page: str) -> str:
-    """The words that a page shows, without its programs, styles and formulas."""
+    """The words that a page shows, without its programs, styles and formulas; none where they cannot be told."""
+    try:
+        return READER.compute(_words_of, page)
+    except (TimeoutError, MemoryError, AssertionError):  # the last of a declaration that the parser does not know
+        return ""
+
+
+def _words_of(page: str) -> str:
     words = Words()
     words.feed(page)
     words.close()
@@ -103,4 +110,4 @@ def _plain(tag: re.Match[str]) -> str:
         return ""
     if name == "img" and LATER.search(attributes):
         attributes = LATER.sub("src", SOURCE.sub("data-before", attributes))
-    return f"<{closing}{name}{attributes.rstrip('/ ')}{'' if closing else '/'}>"
+    return f"<{closing}{name}{CLOSED.sub('', attributes)}{'' if closing else ' /'}>"

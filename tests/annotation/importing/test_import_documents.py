@@ -271,6 +271,7 @@ def test_a_number_that_leads_to_a_table_or_chapter_is_no_mark_as_one_to_a_source
          r"""| a                   | b                      |
 |---------------------|------------------------|
 | \(\vert x_1\vert \) | $\Vert y^2\Vert $ c\|d |"""),
+        ('<p><img alt="p > 0.05" src="a.png"> <![odd mark]></p>', r"![p \> 0.05](figure1.png)"),
         ("<ol><li>a</li></ol><ol><li>b</li></ol><ul><li>c</li></ul>", "1.  a\n2.  b\n\n- c"),
         ("<dl><dt>a</dt><dd>b</dd></dl><blockquote>c</blockquote><hr>", "**a**\n\nb\n\n> c\n\n---"),
         ('<figure><img src="atlas.png" alt="x"><figcaption>x</figcaption></figure>', "![x](figure1.png)"),
@@ -283,11 +284,16 @@ def test_html_becomes_what_an_agent_would_have_written(html: str, markdown: str)
     assert read_document(html.encode(), ".html", "x").text.strip() == markdown
 
 
-@pytest.mark.parametrize("charset", ["gb2312", "utf-16", "Shift_JIS", "utf-8", "no-such"])
-def test_a_page_is_read_in_the_encoding_that_it_declares(charset: str) -> None:
+@pytest.mark.parametrize(
+    ("charset", "written", "given"),
+    [
+        ("gb2312", "gb2312", "utf-8"), ("utf-16", "utf-16", "cp1252"), ("Shift_JIS", "shift_jis", "utf-8"),
+        ("undefined", "utf-8", "gb2312"), ("iso-8859-1", "gb2312", "gb2312"),
+    ],
+)  # fmt: skip
+def test_a_page_is_read_in_the_encoding_that_it_or_its_owner_declares(charset: str, written: str, given: str) -> None:
     page = f'<html><head><meta charset="{charset}"></head><body><p>潮汐 3 m</p></body></html>'
-    encoded = page.encode("utf-8" if charset == "no-such" else charset)
-    assert read_document(encoded, ".html", "x", "cp1252").text == "潮汐 3 m\n"
+    assert read_document(page.encode(written), ".html", "x", given).text == "潮汐 3 m\n"
 
 
 @pytest.mark.parametrize(

@@ -32,12 +32,23 @@ AIM_SAID = {
 }
 HEADS = ("To show", "Topics", "To be safe", "Pairs", "Hours", "Annotators, USD", "Judge, USD", "Gives")
 
+# where a figure has no room beside what is asked, it stands below, and what is asked stands in rows
+CSS = """@media (max-width: 1200px) {
+  .st-key-plan > * > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] { min-width: 100%; }
+  .st-key-plan [data-testid="stColumn"]:first-child > [data-testid="stVerticalBlock"] { display: grid;
+    grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); }
+  .st-key-plan [data-testid="stColumn"]:first-child [data-testid="stElementContainer"]:has(h2) { grid-column: 1 / -1; }
+}"""
+
 
 def show(source: shown_file.Source) -> None:
     """The plan that the sliders describe; every number is worked out again when one moves."""
     version, _ = report_page.page_head(source)
     settings, criteria = _asked(source)
-    beside, said = st.columns([3, 8], gap="large")
+    st.html(f"<style>{CSS}</style>")
+    head = st.container()
+    with st.container(key="plan"):
+        beside, said = st.columns([3, 8], gap="large")
     with beside:
         basis = st.radio(
             worded("Rests on"), [OWN, ASSUMED], _first_basis(version, source), key="plan_basis", format_func=worded
@@ -48,10 +59,13 @@ def show(source: shown_file.Source) -> None:
             goals, topics = _goals(settings, pilot)
             assumed = words.DEFAULTS if pilot else _assumptions(criteria)
             prices = _prices()
+        planned = _plan(pilot, goals, assumed, prices, topics)
+        with head:
+            report_page.answer(sentence(planned), words.rests_on(planned, assumed))
         with said:
-            _say(_plan(pilot, goals, assumed, prices, topics), goals, assumed)
+            _say(planned, goals)
     except (errors.AnnotationError, CalibrationError) as error:
-        with said:
+        with head:
             report_page.answer(
                 worded("No plan from this."), worded("{lead}.", lead=error.text[:1].upper() + error.text[1:])
             )
@@ -156,8 +170,7 @@ def _points(label: str, start: float, key: str, low: float = 1.0) -> float:
     return st.slider(label, low, 20.0, start, 0.5, format=worded("%g points"), key=f"plan_{key}") / 100
 
 
-def _say(planned: StudyPlan, goals: Goals, assumed: dict[str, float]) -> None:
-    report_page.answer(sentence(planned), words.rests_on(planned, assumed))
+def _say(planned: StudyPlan, goals: Goals) -> None:
     tables_and_figures.plot(lambda: plan_figure(planned, goals), "plan", plot_words.of_plan(planned, goals))
     report_page.section(f"<h2>{worded('What each aim takes')}</h2>{aims_html(planned)}")
     if planned.at:

@@ -189,16 +189,21 @@ def nearer(study: str, one: str, other: str, span: float) -> Worked:
     return worked
 
 
+def drawn(desk: Desk, study: str, system: str) -> list[tuple[int, bool]]:
+    """Each slot of a pair with that system's report: its item, and whether that report is on the left."""
+    rows = select(Item.id, Item.report_a_id == Report.id, Assignment.left)
+    rows = rows.select_from(Assignment).join(Item, Item.id == Assignment.item_id)
+    rows = rows.join(Report, Report.id.in_([Item.report_a_id, Item.report_b_id])).join(System)
+    rows = rows.join(Study, Study.id == Assignment.study_id).where(Study.name == study, System.key == system)
+    with reading(desk.engine) as session:
+        return [(item, left == "BA"[is_a]) for item, is_a, left in session.execute(rows)]
+
+
 def sides(study: str, system: str) -> tuple[Worked, Worked]:
-    """How often a person gets that system's report on the left and on the right, which a plan keeps within one."""
+    """How often a reader gets that system's report on the left and on the right, which a plan keeps within one."""
 
     def lefts(desk: Desk) -> list[int]:
-        drawn = select(System.key, Item.report_a_id == Report.id, Assignment.left)
-        drawn = drawn.select_from(Assignment).join(Item, Item.id == Assignment.item_id)
-        drawn = drawn.join(Report, Report.id.in_([Item.report_a_id, Item.report_b_id])).join(System)
-        drawn = drawn.join(Study, Study.id == Assignment.study_id).where(Study.name == study, System.key == system)
-        with reading(desk.engine) as session:
-            found = Counter(left == "BA"[is_a] for _, is_a, left in session.execute(drawn))
+        found = Counter(on_the_left for _, on_the_left in drawn(desk, study, system))
         assert abs(found[True] - found[False]) <= 1
         return [found[True], found[False]]
 

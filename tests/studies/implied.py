@@ -37,8 +37,10 @@ def agrees(group: str, value: Value, *, printed: bool = False) -> bool:
     numbers = [found.replace("−", "-").replace(",", "") for found in _NUMBER.findall(group)]
     if isinstance(value, tuple):
         return all(value[0] < float(number) <= value[1] for number in (numbers[:1] if printed else numbers))
-    if len(numbers) == 3 and not printed:
-        return float(numbers[1]) <= value <= float(numbers[2])
+    if len(numbers) == 3:
+        point, low, high = map(float, numbers)
+        if not printed or not low <= point <= high:
+            return not printed and low <= value <= high
     return abs(float(numbers[0]) - value) <= 0.5001 * 10.0 ** -len(numbers[0].partition(".")[2])
 
 
@@ -116,7 +118,7 @@ GYM: Mapping[int, tuple[Implied, ...]] = {
     12: ("125 labels of 7 people on 1 criteria",), 13: ("1,008 labels ok",),
     14: ("672 probes (claim) on 42 topics, about 168 reports",),
     15: ("123 probes (key point) on 41 topics, about 164 reports",),
-    19: from_labels.sides("preference", "atlas"), 20: ("Neither ties nor “not applicable” were allowed",), 21: ("3: 41 items, 2: 1 items",),
+    19: from_labels.sides("preference", "atlas"), 20: ("0 of 125 not applicable, a tie refused",), 21: ("3: 41 items, 2: 1 items",),
     22: ("125 of 126 slots are handed in",), 24: ("1,008 calls done", "1,008 labels ok"),
     25: (from_labels.by_sign_either_way("coarse"), from_labels.by_sign_either_way("fine")),
     26: ("ok 32 missing 1",), 29: from_labels.ledger("fine", (0.4, 1.6), 168), 31: (from_labels.two_by_two,),
@@ -138,7 +140,7 @@ DR3: Mapping[int, tuple[Implied, ...]] = {
     7: (from_labels.cut("dr3/results/128k/claude/*/*.md"),), 8: (recognised("dr3"),), 9: ("50 of 50 items",),
     13: ("995 labels of 4 people on 5 criteria", from_labels.scored_anew("dr3")),
     14: (lambda desk, _: from_labels.alike(desk, "factual", "gpt-5.1"), from_labels.by_people("factual")), 15: (lambda desk, _: from_labels.alike(desk, "insights", "gpt-5.1"),),
-    16: (from_labels.by_people("checklist"),), 18: ("refused, incomplete",), 19: ("8", "8"),
+    16: (from_labels.by_people("checklist"),), 18: ("refused, incomplete",), 19: ("8", "8", (0.0, 8.0)),
     21: ("4: 49 items, 3: 1 items",), 22: ("199 of 200 slots are handed in",), 23: (from_labels.apart("dr3", 15),),
     24: ("33", "11"), 25: (from_labels.nearer("dr3", "judge-a", "judge-b", 100),), 26: ("ok 31 missing 2",), 28: (from_labels.spread("dr3", "judge-a"),),
     29: (from_labels.paid("dr3", "judge-a", 50),),
@@ -174,7 +176,7 @@ RACE: Mapping[int, tuple[Implied, ...]] = {
     8: (recognised("race"),), 9: ("64 of 64 items",),
     10: (from_labels.answers("overall"),), 13: ("960 labels of 3 people on 5 criteria", from_labels.scored_anew("race")), 14: (lambda desk, _: from_labels.alike(desk, "cited", "gemini-2.5-flash"), from_labels.by_people("cited")),
     16: (from_labels.by_people("listed"),), 17: tuple(test_race.weights(task)["insight_2"] for task in (1, 2)),
-    19: ("12", "12"), 21: ("3: 64 items",), 22: ("96 of 96 slots are handed in",),
+    19: ("12", "12", (0.0, 8.0)), 21: ("3: 64 items",), 22: ("96 of 96 slots are handed in",),
     24: ("32 calls done", "320 labels ok"), 25: (from_labels.nearer("race", "as-published", "turned", 10),), 26: ("ok 68 missing 4",), 27: (10 * test_race.LEAD,),
     28: (from_labels.changes,), 29: (from_labels.paid("race", "as-published", 32), from_labels.paid("race", "both-orders", 32)),
     31: (from_labels.alpha_of("race"),), 32: ("48",),
@@ -195,6 +197,7 @@ IMPLIED = {
     "wlc_real": {
         14: (from_labels.cited_pages, None, None),
         15: (from_labels.facts, None, None),
+        19: from_labels.sides("wlc", "wikipedia"),
         42: ("39 of 39", "openai 2, wikipedia 37"),
     },
 }

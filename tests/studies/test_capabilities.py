@@ -93,6 +93,7 @@ def test_a_number_that_the_files_do_not_imply_is_no_mark() -> None:
     assert agrees(".77 [.73, .80]", 0.78)
     assert not agrees(".77 [.73, .80]", 0.81)
     assert not agrees(".77 [.73, .80]", 0.78, printed=True), "worked out of the labels: the number itself"
+    assert not agrees(".76 [.10, .11]", 0.761, printed=True), "an interval that its number lies outside"
     assert agrees("83 [55, 95]", (50.0, 100.0))
     assert not agrees("83 [55, 95]", (60.0, 100.0))
     assert agrees("−.06", -0.0553)

@@ -8,6 +8,7 @@ A walk is a file in `walks/`, of lines:
     @read FILE              a file that the last command wrote
     @labels FILE STUDY      the labels in an exported file, counted; all of the study's are there
     @texts FOLDER STUDY     an exported folder, opened: the study's labels, and the text that each of them was given on
+    @orders STUDY SYSTEM    the sides that its report was drawn for, and the items that readers have in both orders
     @hashes STUDY           the texts that people and judges read, by hash
     @tied STUDY             as @people, after a tie was refused; how many find that a criterion does not apply
     @judged STUDY FILES     judges' valid answers that are those of the files (by topic, system, criterion), and whose
@@ -142,6 +143,13 @@ def _tied(desk: Desk, words: list[str], decide: Mapping[str, Decide]) -> str:
     return f"{(labels['label'] == 'not_applicable').sum()} of {len(labels)} not applicable, a tie refused"
 
 
+def _orders(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
+    slots = from_labels.drawn(desk, *words)
+    both = Counter(item for item, _ in {*slots})
+    left = sum(on_the_left for _, on_the_left in slots)
+    return f"{left} left, {len(slots) - left} right; {[*both.values()].count(2)} of {len(both)} items in both orders"
+
+
 def _hashes(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
     with reading(desk.engine) as session:
         rows = session.execute(
@@ -198,6 +206,6 @@ def _judged(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
 
 
 LOOKS: dict[str, Callable[[Desk, list[str], Mapping[str, Decide]], str]] = {
-    "@people": _people, "@unreasoned": _unreasoned, "@read": _read, "@tied": _tied, "@labels": _labels, "@hashes": _hashes,
+    "@people": _people, "@unreasoned": _unreasoned, "@read": _read, "@tied": _tied, "@labels": _labels, "@hashes": _hashes, "@orders": _orders,
     "@texts": _texts, "@names": _names, "@judged": _judged,
 }  # fmt: skip

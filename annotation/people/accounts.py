@@ -27,7 +27,7 @@ FRESH = timedelta(minutes=10)  # what a provider said is used at once, and no st
 class Account:
     """Somebody as a provider knows them: by their address where it says that this is verified, else by its own id.
 
-    An address counts in ASCII alone: others have letters that look, or fold, like somebody else's.
+    Capitals of ASCII alone are folded in an address: other letters fold into somebody else's.
     """
 
     known_as: str
@@ -45,12 +45,17 @@ def account_of(claims: Mapping[str, Any], is_only_provider: bool = True) -> Acco
     if abs(types.now() - datetime.fromtimestamp(issued, UTC)) > FRESH:
         return None
     email, groups = claims.get("email"), claims.get("groups")
-    address = email.strip().lower() if isinstance(email, str) and email.isascii() and "@" in email else ""
+    address = _compared(email) if isinstance(email, str) and "@" in email else ""
     is_theirs = claims.get("email_verified") is True and address and OF not in address
     known_as = address if is_theirs else f"{subject}{OF}{issuer}"
     named = [str(group) for group in groups] if isinstance(groups, list | tuple) else []
     of_provider = (f"{claims.get('provider')}/{group}" for group in named)
     return Account(known_as, (*of_provider, *named) if is_only_provider else tuple(of_provider))
+
+
+def _compared(name: str) -> str:
+    """A name as it is compared: a provider's own id as it is, an address without capitals and blanks of ASCII."""
+    return name if OF in name else name.encode().strip().lower().decode()  # bytes have no other capitals and blanks
 
 
 def invite_group(session: orm.Session, principal: principals.Principal, group: str, role: str) -> None:
@@ -155,11 +160,11 @@ def _known(session: orm.Session, account: Account) -> list[people_tables.Enrollm
     known = (
         select(people_tables.Enrollment, handle)
         .join(people_tables.Rater, people_tables.Rater.id == people_tables.Enrollment.rater_id)
-        .where(handle == account.known_as if OF in account.known_as else func.lower(handle) == account.known_as)
+        .where(func.lower(handle) == func.lower(account.known_as))
         .where(people_tables.Enrollment.participant_sha256.is_(None))
     )
-    # a database may fold other letters into these
-    return [person for person, name in session.execute(known) if name == account.known_as or name.isascii()]
+    # a database may fold other letters too
+    return [person for person, name in session.execute(known) if _compared(name) == _compared(account.known_as)]
 
 
 def _admitted(session: orm.Session, account: Account) -> dict[int, str]:

@@ -296,7 +296,7 @@ def statements(engine: Engine) -> Iterator[list[str]]:
     sent: list[str] = []
 
     def note(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
-        sent.append(statement)
+        sent.extend([statement] * (not statement.startswith("PRAGMA")))  # of a connection that wrote before
 
     event.listen(engine, "before_cursor_execute", note)
     yield sent

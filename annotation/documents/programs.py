@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 MOST_BYTES = 12 << 20  # of a tree: some 300,000 words; as objects in Python it takes 25 times as much
 KILLED = -9
 ROOT = Path(__file__).resolve().parents[2]
+ALARM: int | None = getattr(signal, "SIGALRM", None)  # Windows has none
 T = TypeVar("T")
 
 
@@ -48,21 +49,42 @@ class LimitedProcess:
         Raises what it raises, TimeoutError and MemoryError where it meets a limit.
         """
         with self._one_at_a_time:
-            process, self._idle = self._idle or self._begun(), None  # whatever interrupts us, no answer is left in it
-            assert process.stdin is not None
-            assert process.stdout is not None
+            kept, self._idle = self._idle, None  # whatever interrupts us, no answer is left in it
             try:
-                pickle.dump((self.patience_s, function, given), process.stdin)
-                process.stdin.flush()
-                made: T
-                made, error = pickle.load(process.stdout)
-            except (OSError, EOFError, pickle.UnpicklingError):
-                process.kill()
-                raise TimeoutError if process.wait() == -signal.SIGALRM else MemoryError from None
+                process, made, error = self._asked(kept or self._begun(), function, given)
+            except MemoryError:
+                if kept is None:
+                    raise
+                # what waited may have been ended by others, as by the system when it was short of memory
+                process, made, error = self._asked(self._begun(), function, given)
             self._idle = process
         if error is not None:
             raise error
-        return made
+        answer: T = made
+        return answer
+
+    def _asked(self, process: subprocess.Popen[bytes], *asked: Any) -> tuple[subprocess.Popen[bytes], Any, Any]:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        late = Event()
+
+        def stop() -> None:
+            late.set()
+            process.kill()
+
+        clock = Timer(self.patience_s, stop)
+        if ALARM is None:  # else it ends itself, also where we have ended before
+            clock.start()
+        try:
+            pickle.dump((self.patience_s, *asked), process.stdin)
+            process.stdin.flush()
+            return process, *pickle.load(process.stdout)
+        except (OSError, EOFError, pickle.UnpicklingError):
+            process.kill()
+            ended = process.wait()
+            raise TimeoutError if late.is_set() or (ALARM and ended == -ALARM) else MemoryError from None
+        finally:
+            clock.cancel()
 
     def _begun(self) -> subprocess.Popen[bytes]:
         command, env = _command(__name__, str(self.megabytes))
@@ -79,12 +101,14 @@ def main(megabytes: int) -> None:
     asked = os.fdopen(0, "rb")
     while asked.peek(1):
         patience_s, function, given = pickle.load(asked)
-        signal.setitimer(signal.ITIMER_REAL, patience_s)
+        if ALARM:
+            signal.setitimer(signal.ITIMER_REAL, patience_s)
         try:
             made = pickle.dumps((function(*given), None))
         except Exception as error:  # noqa: BLE001  (for whoever asked)
             made = pickle.dumps((None, error))
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        if ALARM:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         sys.stdout.buffer.write(made)
         sys.stdout.buffer.flush()
 

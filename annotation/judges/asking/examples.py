@@ -84,6 +84,7 @@ def keep_examples(session: Session, study: Study, prompt: JudgePrompt) -> None:
         audit(session, study.id, None, SHOWN, **prompt.drawn)
 
 
+COMPARED = 20_000  # words of two prompts: it takes the square of them
 ASKED = ("judge", "count", "characters", "without")
 
 
@@ -112,10 +113,10 @@ def made_like(session: Session, study: Study, template: str) -> str:
     made = {draw["judge"] for draw in _draws(session, study) if "count" not in draw}
     stored = select(JudgeConfig.template, Judge.name).join(Judge, Judge.id == JudgeConfig.judge_id)
     mine = stored.where(Judge.study_id == study.id, not_of_a_stress_test()).order_by(Judge.name.in_(made).desc())
-    words = SequenceMatcher(None, b=template.split(), autojunk=False)
+    words = SequenceMatcher(None, b=template.split()[:COMPARED], autojunk=False)
 
     def alike(one: Sequence[str]) -> float:
-        words.set_seq1(one[0].split())
+        words.set_seq1(one[0].split()[:COMPARED])
         return words.ratio()
 
     known = session.execute(mine).tuples().all() if made else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import time
 from pathlib import Path
 from typing import Any
@@ -278,6 +279,8 @@ def test_one_process_fills_in_every_prompt_until_one_ends_it() -> None:
     with pytest.raises(ZeroDivisionError):
         process.compute(divmod, 1, 0)
     assert process.compute(os.getpid) == first
+    os.kill(first, signal.SIGKILL)  # as a system that is short of memory does
+    assert process.compute(os.getpid) != first
     with pytest.raises(TimeoutError):
         process.compute(time.sleep, 9)
     with pytest.raises(MemoryError):

@@ -38,7 +38,8 @@ NEEDS = {"firefox-esr": ["firefox-esr"], "chromium": ["chromium", "matchbox-wind
 
 def absent(browser: str) -> pytest.MarkDecorator:
     lacks = not all(map(shutil.which, NEEDS[browser]))
-    return pytest.mark.skipif(lacks, reason=f"apt-get install {' '.join(NEEDS[browser])}")
+    how = f"Orca listens in each browser that is there: apt-get install {' '.join(NEEDS[browser])}"
+    return pytest.mark.skipif(lacks, reason=how)
 
 
 @pytest.mark.parametrize("browser", [pytest.param(one, marks=absent(one)) for one in NEEDS])

@@ -14,6 +14,7 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -116,7 +117,7 @@ def test_before_a_sign_in_the_address_decides(fleet: Fleet) -> None:
 
 
 def test_who_is_with_a_process_that_died_is_answered_by_the_other_and_comes_back(fleet: Fleet) -> None:
-    cookies = [secrets.token_urlsafe(32) for _ in range(8)]
+    cookies = at_home(fleet, 0)
     fleet.kill(0)
     for number, cookie in enumerate(cookies):
         path = f"/api/assignment/{300 + number:032x}"
@@ -204,6 +205,19 @@ def test_a_download_is_found_at_whichever_process_made_it(fleet: Fleet, warm: Br
     assert {ask(fleet, place, other)[0] for other in others} == {200}
     assert len(processes_of(fleet, place, 8)) >= 1
     assert ask(fleet, "/media/nothing.csv", cookie)[0] == 404
+
+
+def at_home(fleet: Fleet, n: int, people: int = 8) -> list[str]:
+    """Cookies of people whom the proxy sends to process `n`; of random ones none may be, once in some hundred runs."""
+    found: list[str] = []
+    for number in count(5000):
+        cookie, path = secrets.token_urlsafe(32), f"/api/assignment/{number:032x}"
+        ask(fleet, path, cookie)
+        if list(processes_of(fleet, path)) == [f"127.0.0.1:{fleet.servers[n].port}"]:
+            found.append(cookie)
+        if len(found) == people:
+            return found
+    raise AssertionError("numbers ended")
 
 
 def sign_in(fleet: Fleet, link: str) -> str:

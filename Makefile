@@ -45,15 +45,16 @@ run: install-run
 # What failed beside others runs once more by itself, on a free machine; what fails twice fails the run. A test that takes
 # its process with it, as one that waits for ever may, is given one other: with more xdist waits for ever. Where that is
 # lost too, tests are left that never began, and the run has failed (exit 2).
-TESTS = $(BIN)/pytest -n 2 --dist loadscope --max-worker-restart 1 --ignore=tests/faults -m $(1) \
+TESTS = $(BIN)/pytest -n 2 --dist loadscope --max-worker-restart 1 $(1) \
 	|| { [ $$? = 1 ] && echo "== once more, one by one ==" && $(BIN)/pytest --last-failed --last-failed-no-failures none; }
+OTHERS = --ignore=tests/faults -m
 
 test: install
-	$(call TESTS,"not slow")
+	$(call TESTS,$(OTHERS) "not slow")
 
 # Walks over every page in a browser, published studies from their files to their tables, simulations
 slow: install
-	$(call TESTS,"slow and not orca")
+	$(call TESTS,$(OTHERS) "slow and not orca")
 
 # What a screen reader says of a pair, by itself: it takes the keyboard, and does not bear other browsers beside it
 heard: install
@@ -70,9 +71,10 @@ bench: install
 	$(BIN)/python -m benchmarks $(ONLY)
 
 # Processes killed, disks filled, networks cut, machines under load: ten minutes. Each test has servers, databases and
-# disks of its own. The seed is printed; CALIPERS_FAULT_SEED repeats it
+# disks of its own. The seed is printed, and the same where a test runs once more; CALIPERS_FAULT_SEED repeats it
+faults: export CALIPERS_FAULT_SEED ?= $(shell od -An -N4 -tx4 /dev/urandom | tr -d ' ')
 faults: install
-	$(BIN)/pytest tests/faults -q -n 2 --dist loadscope
+	$(call TESTS,tests/faults -q)
 
 # A thousand requests a route and a thousand files an import; `make slow` makes a few dozen of each
 fuzz: install

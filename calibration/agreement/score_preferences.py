@@ -25,7 +25,8 @@ from calibration.table.verdicts import kind_of
 from plain.hashes import identity_digest
 
 SWAPPED = np.array([1, 0], dtype=np.intp)  # A and B exchanged, ties gone
-MIRROR = {"A": "B", "B": "A"}
+MIRROR = {"A": "B", "B": "A", "AB": "BA", "BA": "AB"}
+TURNED = {f"{name}_{one}": f"{name}_{other}" for name in ("system", "len") for one, other in ("ab", "ba")}
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,22 @@ def peoples_preferences(verdicts: pd.DataFrame, settings: CalibrationSettings | 
     """The rows of the one pairwise criterion that people answer. Raises `not_pairwise` where there is not one."""
     study = joining.study_of(verdicts, settings or CalibrationSettings())
     return _people(study, _as_text(study.frame))[0]
+
+
+def named_as_shown(verdicts: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """Pairs that all people saw in one order, with A for what stood first, and how many they are; others stay.
+
+    DeepResearchGym counts so: one `mapping.txt` names A and B for all annotators of a question.
+    """
+    if "presentation" not in verdicts:
+        return verdicts, 0
+    named = _as_text(verdicts)
+    people = named[(named["rater_kind"] == "human") & (named["system_b"] != "")]
+    orders = people.groupby("item_id")["presentation"].agg(lambda shown: "".join({*shown}))
+    is_turned = named["item_id"].isin(orders[orders == "BA"].index)
+    turned = named[is_turned].rename(columns=TURNED)
+    turned = turned.assign(**{name: turned[name].replace(MIRROR) for name in ("label", "presentation")})
+    return pd.concat([named[~is_turned], turned]).sort_index(), int(orders.isin(["AB", "BA"]).sum())
 
 
 def on_the_peoples_pairs(derived: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:

@@ -111,9 +111,10 @@ def gym_tree(root: Path) -> dict[tuple[str, str], float]:
         for number, key in enumerate(queries):
             folder = root / "people" / person / key
             better = "GPTResearcher" if number != 5 and (person, number) != ("ann2", 1) else "search-r1-custom"
-            put(folder / "mapping.txt", "A: search-r1-custom\nB: GPTResearcher\n")
+            first, other = ("search-r1-custom", "GPTResearcher")[:: 1 if number in (0, 5) else -1]
+            put(folder / "mapping.txt", f"A: {first}\nB: {other}\n")
             put(folder / "label.csv", "")
-            put(folder / ("B.txt" if better == "GPTResearcher" else "A.txt"), "the winner")
+            put(folder / ("A.txt" if better == first else "B.txt"), "the winner")
     return clarity
 
 

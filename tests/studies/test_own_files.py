@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import pandas as pd
 import pytest
+from sklearn.metrics import cohen_kappa_score
 
 from annotation.protocol import read_protocol
 from tests.annotation.layout_trees import json_lines, put
@@ -194,29 +196,32 @@ def test_every_row_of_the_gyms_table_3_comes_from_its_own_files(desk: Desk) -> N
     table = json.loads((desk.folder / "out" / "preset_deepresearchgym.json").read_text())
     rows = {row["score"]: row for row in table["rows"]}
     assert {*rows} >= {"KPR", "KPC", "Precision", "Recall"}
-    kappa, kept = by_hand(desk)
-    assert rows["KPR"]["cohen_kappa_symmetrised"]["value"] == pytest.approx(kappa)
-    assert rows["KPR"]["kept"] == f"{kept} of 12"
+    folders = by_hand(desk)
+    decided = folders[folders["points"] != "tie"]
+    same = (decided["said"] == decided["points"]).mean()
+    assert rows["KPR"]["cohen_kappa_symmetrised"]["value"] == pytest.approx(2 * same - 1), "chance is one half"
+    assert rows["KPR"]["cohen_kappa"]["value"] == pytest.approx(cohen_kappa_score(decided["said"], decided["points"]))
+    assert rows["KPR"]["kept"] == f"{len(decided)} of 12"
+    among = folders.pivot(index="question", columns="person", values="said")
+    assert rows["overall"]["cohen_kappa"]["value"] == pytest.approx(cohen_kappa_score(among["ann1"], among["ann2"]))
+    assert "A is what stood first in the 6 of 6 pairs that all annotators saw in one order" in " ".join(table["notes"])
     assert rows["KPC"]["kept"] == "0 of 12", "both reports contradict one point of three, wherever they were read"
 
 
-def by_hand(desk: Desk) -> tuple[float, int]:
-    """Of people's folders and the sign of the difference of KPR in the published files: kappa, and preferences kept.
-
-    Over both namings of a pair each side says A half of the time, so that chance is one half.
-    """
+def by_hand(desk: Desk) -> pd.DataFrame:
+    """Of people's folders: who says A and B of its mapping.txt, and what KPR in the published files says of these."""
     rates = {}
     for file in (desk.folder / "gym/reports").glob("*/evaluation_results_kpr_*.json"):
         for query, result in json.loads(file.read_text()).items():
             said = [label for label, _ in result["labels"].values() if label]
             rates[query, file.parent.name] = said.count("Supported") / len(said)
-    pairs = []
-    for folder in (desk.folder / "gym/people").glob("*/*"):
-        first, other = (rates[folder.name, system] for system in ("GPTResearcher", "search-r1-custom"))
-        if first != other:
-            pairs.append(((folder / "B.txt").exists(), first > other))
-    same = sum(one == other for one, other in pairs) / len(pairs)
-    return 2 * same - 1, len(pairs)
+    rows = []
+    for file in (desk.folder / "gym/people").glob("*/*/mapping.txt"):
+        named = dict(line.split(": ") for line in file.read_text().splitlines())
+        a, b = (rates[file.parent.name, named[letter]] for letter in "AB")
+        said = "A" if (file.parent / "A.txt").exists() else "B"
+        rows.append((file.parts[-3], file.parts[-2], said, "tie" if a == b else "A" if a > b else "B"))
+    return pd.DataFrame(rows, columns=["person", "question", "said", "points"])
 
 
 def test_raw_results_of_race_import_and_calibrate(desk: Desk) -> None:

@@ -1,6 +1,7 @@
 """Layout `deepresearchgym`: judges' `evaluation_results_*.json` beside each system, and people's folders.
 
-A person's label there is the file that remains: of A.txt and B.txt the losing one was deleted.
+A person's label there is the file that remains: of A.txt and B.txt the losing one was deleted. Which system's report
+each was stands in mapping.txt, one for all annotators of a question, who so saw its A first.
 """
 
 import re
@@ -21,6 +22,7 @@ POINTS = re.compile(r"evaluation_results_kpr_(?P<judge>.+)\.json")
 CITED = re.compile(r"evaluation_results_citation_(?!recall_)(?P<judge>.+)\.json")
 SUPPORT = {1.0: "full", 0.5: "partial", 0.0: "no"}
 MAPPING = "mapping.txt"
+CHOICES = ("A.txt", "B.txt")
 
 
 def read_deepresearchgym_results(path: Path, options: results.ResultOptions) -> results.Results:
@@ -31,7 +33,7 @@ def read_deepresearchgym_results(path: Path, options: results.ResultOptions) -> 
     """
     problems: list[str] = []
     rows: list[results.ResultRow] = []
-    unread = unlabelled = 0
+    unread = unlabelled = nameless = 0
     empty: Counter[str] = Counter()
     wanted = {"": (SCORES,), "key point": (POINTS,), "claim": (CITED,)}.get(options.probe, (POINTS, CITED))
     for file, shown in files(path, "*"):
@@ -53,6 +55,7 @@ def read_deepresearchgym_results(path: Path, options: results.ResultOptions) -> 
                     rows += (_scores if known.re is SCORES else _points)(content, shown, judge, system, options)
             else:
                 unread += file.name.startswith("evaluation_results_")
+                nameless += file.name in CHOICES and not (file.parent / MAPPING).exists()
     if not rows and not problems and not unlabelled and not empty:
         problems.append(
             f"{path}: no results found; expected SYSTEM/evaluation_results_detailed_MODEL.json (scores), _kpr_ (key "
@@ -62,6 +65,7 @@ def read_deepresearchgym_results(path: Path, options: results.ResultOptions) -> 
     if options.paired and scores:
         rows = [row for row in rows if row not in scores] + list(_preferences(scores, options))
     notes = [f"folders without a choice {unlabelled}: both texts are still there"] if unlabelled else []
+    notes += [f"choices left out {nameless}: no {MAPPING} says whose report A.txt or B.txt is"] if nameless else []
     notes += [f"result files about something else left out {unread}"] if unread else []
     notes += [f"reports without a judged claim {number}: {why}; they count as 0 there" for why, number in empty.items()]
     return results.Results(tuple(rows), tuple(problems), tuple(notes))
@@ -196,4 +200,5 @@ def _choice(file: Path, shown: str, options: results.ResultOptions) -> results.R
         "",
         names[left[0]],
         kind="human",
+        first=names["A"],
     )

@@ -114,7 +114,8 @@ def test_the_published_shape_of_one_article_gives_two_of_39(engine: Engine, tmp_
 
 def test_scores_of_the_gym_come_in_as_ratings_and_an_absent_one_is_missing(engine: Engine, tmp_path: Path) -> None:
     study = make_study(engine, tmp_path / "reports", protocol=RATED)
-    report = bring_results(engine, study, gym_results(tmp_path / "results"), "deepresearchgym")
+    put(gym_results(tmp_path / "results") / "ann1/lost/A.txt", "text")
+    report = bring_results(engine, study, tmp_path / "results", "deepresearchgym")
     table = verdicts(engine, study)
     found = {(row.system_a, row.criterion): row.label for row in table.itertuples() if row.status == "ok"}
     assert found == {
@@ -124,7 +125,9 @@ def test_scores_of_the_gym_come_in_as_ratings_and_an_absent_one_is_missing(engin
     assert set(table.rater_id) == {"gpt-4.1-mini"}
     assert report.statuses == {"ok": 5, "missing": 1}
     assert report.notes == (
-        "folders without a choice 1: both texts are still there", "result files about something else left out 3",
+        "folders without a choice 1: both texts are still there",
+        "choices left out 1: no mapping.txt says whose report A.txt or B.txt is",
+        "result files about something else left out 3",
     )  # fmt: skip
 
 

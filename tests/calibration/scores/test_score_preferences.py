@@ -11,7 +11,12 @@ import pandas as pd
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from calibration.agreement.score_preferences import PreferenceAgreement, peoples_preferences, preference_agreement
+from calibration.agreement.score_preferences import (
+    PreferenceAgreement,
+    named_as_shown,
+    peoples_preferences,
+    preference_agreement,
+)
 from calibration.calibrate import calibrate
 from calibration.choosing.choice import Candidate
 from calibration.errors import CalibrationError
@@ -270,3 +275,20 @@ def test_the_verdicts_stay_as_they_were() -> None:
     before = FRAME.copy(deep=True)
     preference_agreement(FRAME, CalibrationSettings(resamples=9))
     pd.testing.assert_frame_equal(FRAME, before)
+
+
+def test_a_pair_that_all_people_saw_in_one_order_has_for_a_what_stood_first() -> None:
+    """The labels keep whom they prefer, and kappa as it is named is the one over sides that were seen."""
+    pairs = FRAME["system_b"] != ""
+    topic = FRAME["cluster_id"].map({name: at for at, name in enumerate(sorted(FRAME["cluster_id"].unique()))})
+    kinds = np.array(["BA", "AB", "", "mixed"])[topic % 4]
+    mixed = np.where(FRAME["rater_id"] == "ann1", "AB", "BA")
+    shown = FRAME.assign(presentation=np.where(pairs, np.where(kinds == "mixed", mixed, kinds), ""))
+    named, alike = named_as_shown(shown)
+    winner = [one["system_a"].where(one["label"] == "A", one["system_b"]) for one in (shown, named)]
+    assert (winner[0] == winner[1])[FRAME["label"].isin(["A", "B"])].all()
+    turned = pairs & (named["system_a"] != shown["system_a"])
+    assert (turned == (pairs & (kinds == "BA"))).all()
+    assert (named.loc[turned, "presentation"] == "AB").all()
+    assert alike == shown[pairs & (kinds != "mixed") & (kinds != "")]["item_id"].nunique()
+    assert named_as_shown(FRAME)[1] == 0

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from annotation.errors import ImportingError
@@ -63,6 +63,11 @@ def match(key: str, candidates: Collection[str]) -> str | None:
         return key
     close = [name for name in candidates if as_file_name(name) == as_file_name(key)]
     return close[0] if len(close) == 1 else None
+
+
+def match_either(name: str, keys: Collection[str], others: Mapping[str, str]) -> str | None:
+    """The key that `name` matches, else the one whose other name it does."""
+    return match(name, keys) or others.get(match(name, others) or "")
 
 
 def number_hint(key: str, candidates: Collection[str]) -> str:

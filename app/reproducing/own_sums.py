@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from annotation.errors import ImportingError
-from annotation.files import folders, rows
+from annotation.files import rows
+from app.reproducing.public_files import files_below
 from app.reproducing.standing import OwnSum
 from calibration.systems.shares import counted_share
 from plain.counting import counted
@@ -86,11 +87,7 @@ def _sum(share: Share, folder: Path) -> Iterator[OwnSum]:
 
 
 def _contents(share: Share, folder: Path) -> Iterator[Content]:
-    try:
-        found = folders.files(folder, share.pattern)
-    except ImportingError:
-        return
-    for path, shown in found:
+    for path, shown in files_below(folder, share.pattern):
         with suppress(ImportingError):
             content = rows.read_json(path, shown, "utf-8")
             if isinstance(content, dict):

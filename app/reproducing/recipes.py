@@ -62,6 +62,10 @@ class Part(_Read):
     conditions: tuple[tuple[str, str], ...] = ()
     panels: str = ""
 
+    def answers(self, kind: str) -> ResultsSource | None:
+        """Where the public files have the answers of judges, or of people."""
+        return self.judges if kind == "judge-results" else self.people.labels
+
 
 class Number(_Read):
     """One number of the paper: where it is printed, and the cell of ours that it is held against.

@@ -11,7 +11,8 @@ from annotation.facts.topic_facts import topic_features
 from annotation.importing.claims.probes_wlc import cited_by_statement
 from annotation.leaks.reference_leakage import RUN
 from annotation.verdicts import load_verdicts
-from app.reproducing.bringing_in import Advance, Public
+from app.reproducing.bringing_in import Advance
+from app.reproducing.public_files import Public
 from app.reproducing.recipes import FOLDER, Part
 from app.reproducing.simulating import MARK
 from app.reproducing.standing import Came

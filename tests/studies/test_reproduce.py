@@ -18,7 +18,7 @@ from annotation.errors import ImportingError
 from annotation.importing.labels.results import Results
 from annotation.importing.layouts import PROBE_LAYOUTS, RESULT_LAYOUTS
 from annotation.protocol import parse_protocol, read_protocol
-from app.reproducing.bringing_in import answers_at, once, read_public
+from app.reproducing.public_files import answers_at, once, read_public
 from app.reproducing.recipes import protocol_text, read_recipe, recipe_names
 from app.reproducing.simulating import spread
 from app.reproducing.standing import Came, beside, reproduced_table
@@ -223,12 +223,12 @@ def test_result_files_of_no_known_system_are_told_and_two_folders_that_differ_ar
     (writing, _, citations) = (recipe := read_recipe("wlc")).part
     files = {tmp_path / "results/openai": "openai"}
     assert dict(answers_at(citations.judges, tmp_path, tmp_path, ["openai"])) == files
-    public = read_public(recipe, tmp_path, simulate=False)
+    public = read_public(recipe, tmp_path)
     assert "citations: 1 result file in no folder called like a system (test_citation/Tidal_mill_0_citation.json)" in {
         line.replace("results/", "") for line in public.lacks
     }
-    ((_, _, read),) = public.answers(writing, "judge-results")
-    row, other = (next(row for row in read.rows if row.answer == name) for name in ("openai", "wikipedia"))
+    (answers,) = public.answers(writing, "judge-results")
+    row, other = (next(row for row in answers.read.rows if row.answer == name) for name in ("openai", "wikipedia"))
     again = [replace(row, where=f"{folder}/a.json: 1") for folder in ("64k", "128k")]
     assert once(Results(tuple(again))).rows == tuple(again), "a copy"
     with pytest.raises(ImportingError, match="never one study"):

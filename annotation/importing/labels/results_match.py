@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, orm, select
 
 from annotation.files.decoding import nfc, shortened
-from annotation.files.folders import match, number_hint
+from annotation.files.folders import match_either, number_hint
 from annotation.importing.labels.results import CUT, ResultRow
 from annotation.items.shown import item_code
 from db.judge_tables import Judge, JudgeCall, JudgeConfig
@@ -76,7 +76,7 @@ class StudyPlaces:
             problems.append(f"--first {name}: no such system in the study (there are: {', '.join(self._systems)})")
 
     def _named(self, name: str, what: str, keys: Collection[str], others: dict[str, str]) -> str:
-        found = match(name, keys) or others.get(match(name, others) or "")
+        found = match_either(name, keys, others)
         if found is None:
             raise Unmatched(f"no {what} {shortened(name)} in the study{number_hint(name, keys)}")
         if found != name:

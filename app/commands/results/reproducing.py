@@ -33,7 +33,7 @@ def reproduce(
     Example: calipers reproduce dr3_eval DR3-Eval --out tables --simulate
     """
     from app.commands.results.terminal import print_one
-    from app.reproducing import bringing_in, recipes, reporting_parts, standing
+    from app.reproducing import bringing_in, public_files, recipes, reporting_parts, standing
     from app.reproducing.own_sums import own_sums
     from exports.as_json import as_json as json_of
     from exports.pack import FORMATS
@@ -41,11 +41,11 @@ def reproduce(
     recipe = recipes.read_recipe(name)
     if (out / DATABASE).exists():
         raise AnnotationError("not_new", f"{out / DATABASE} is there, of an earlier run; name a new folder with --out")
-    public = bringing_in.read_public(recipe, folder, simulate=simulate)
+    public = public_files.read_public(recipe, folder)
     out.mkdir(parents=True, exist_ok=True)
     with own_database(out / DATABASE), printing.working(f"reproducing {recipe.title}") as advance:
         engine = opening.opened(begins=True)
-        made = bringing_in.bring_in(engine, public, advance)
+        made = bringing_in.bring_in(engine, public, advance, simulate=simulate)
         parts = reporting_parts.reported(engine, public, made, out, advance)
     notes = [*(f"Came in: {line}." for line in public.came), *(f"Not there: {line}." for line in public.lacks)]
     title = f"{recipe.title} ({recipe.source})"

@@ -16,7 +16,7 @@ from annotation.files.rows import plain_value, read_json, read_json_rows
 
 TURN = {"role", "content", "name"}
 STACK, HUMAN = "answers", "human"  # names for the records of several lists together
-MISSING = "missing"  # an answer that was asked for and never came
+MISSING = "null"  # an answer that was asked for and never came; `missing` may be one
 VERDICT = re.compile(
     r"(?:\[\[(?:[abc]|tie|\d+)\]\]|(?:verdict|winner|score|rating|preference)\W+(?:[ab]|tie|\d+))\W*$", re.I
 )
@@ -189,7 +189,7 @@ def _without(record: Mapping[str, Any], ignored: Collection[str], before: str = 
 
 
 def _with_missing(flat: list[dict[str, Any]], telling: Collection[str]) -> list[dict[str, Any]]:
-    """The rows with `missing` where a judge of an object `judges` gave no answer, as a list has a row without one."""
+    """The rows with `null` where a judge of an object `judges` gave no answer, as a list has a row without one."""
     names = dict.fromkeys(name for row in flat for name in row)
     answers: dict[str, str] = {}  # where a judge's answer may be blank -> its column
     for name in names:

@@ -32,7 +32,10 @@ MAP = typer.Option(
     rich_help_panel=HOW_READ,
 )
 MAP_LABEL = typer.Option(
-    [], "--map-label", help="WORD=OURS, such as 1=A,2=B,0=tie; or a status: missing.", rich_help_panel=HOW_READ
+    [],
+    "--map-label",
+    help="WORD=OURS, such as 1=A,2=B,0=tie; or a status: missing; or answer, as it stands.",
+    rich_help_panel=HOW_READ,
 )
 LABELS_ARE = typer.Option(
     "", "--labels-are", help="verdicts, sides, systems, scores or words, where a file leaves it open.",

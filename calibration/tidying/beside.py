@@ -181,7 +181,7 @@ def _in_other_words(table: pd.DataFrame, mapping: LabelMap, name: str, words: se
 
 def _words(cells: "pd.Series[str]", asked: Asked) -> set[str]:
     """The answers of a column, as --map-label calls them; one that never came is none."""
-    return {asked.words.get(word, word) for word in cells.str.strip().unique()} - {"", "missing"}
+    return {asked.meant(word) for word in cells.str.strip().unique()} - {"", "missing", "null"}
 
 
 def _systems(table: pd.DataFrame, mapping: LabelMap) -> set[str]:

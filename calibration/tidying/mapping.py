@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 JOINED = "|"  # between the parts of an id that several columns make
 FORMAT = "calipers-mapping/1"
 MEASURED = ("len_a", "len_b", "seconds", "cost_usd", "confidence")  # parts that are read as numbers
+ANSWER = "answer"  # what --map-label calls a word that is an answer as it stands
 READ_AS = ("verdicts", "sides", "systems", "scores", "words")
 
 
@@ -53,7 +54,7 @@ class Answers:
     """How the answers to a criterion are read. `words`: each word of the file that is not ours already -> ours.
 
     `read_as`: verdicts (A is system_a), sides (A is what the presentation shows first), systems (names), scores, words.
-    A value of `words` may be a status: invalid, missing or refused.
+    A value of `words` may be a status: invalid, missing or refused. A word without a value is an answer as it stands.
     """
 
     read_as: str = "words"
@@ -109,6 +110,11 @@ class Asked:
     labels_are: str = ""
     people: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+
+    def meant(self, word: str) -> str:
+        """What the user says that a word means; the word itself where it is left or kept as it stands."""
+        said = self.words.get(word, word)
+        return word if said == ANSWER else said
 
     @property
     def orders(self) -> dict[str, str]:

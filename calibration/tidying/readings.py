@@ -8,20 +8,15 @@ from string import ascii_uppercase
 import pandas as pd
 
 from calibration.table import roles, typed_cells
-from calibration.tidying import applying, mapping
+from calibration.table.verdicts import REQUIRED
+from calibration.tidying import applying, mapping, no_answers
 from calibration.tidying.found import Found, some_of
 from calibration.tidying.measures import BETWEEN
 from calibration.tidying.raters import bare_name
 from calibration.tidying.value_sets import STATUS as STATUS_WORDS
-from calibration.tidying.value_sets import TIES, TRUTH, meanings, plain, recognise
+from calibration.tidying.value_sets import TIES, meanings, plain, recognise
 
 EMPTY = "EMPTY"  # an empty cell, in --map-label
-FEW, RARE = 4, 0.05  # people's words beside which another one is no answer, where it is at most this part of a judge's
-NO_ANSWER = re.compile(
-    r"\b(?:cannot|can ?not|can['’]t|unable|sorry|as an ai|i refuse|i decline|exception|time ?out|timed out|failed to"
-    r"|could(?: not|n['’]t)|(?:api|http|server|json|pars(?:e|ing)|limit) error|kann (?:ich )?nicht|lo siento"
-    r"|no puedo)\b|^error\b|désolé|无法|抱歉|不能"
-)
 COMMA = re.compile(r"[+-]?\d+,\d*")  # a decimal comma where others write points
 PLACES = (
     "left, right, first and second are places, and no column says which system stood there: --map presentation=COLUMN "
@@ -102,11 +97,14 @@ def find_answers(found: Found) -> None:
     told: dict[str, list[str]] = {}
     asks: dict[str, list[str]] = {}
     for criterion, rows in groups:
-        failed = _no_answers(found, rows, judged[rows.index])
-        read, sentence, ask = _read(found, rows[~rows["label"].str.strip().isin(failed)], f"{named} {criterion}")
+        alone = _alone(found, rows, judged[rows.index])
+        is_left = ~rows["label"].str.strip().isin([*alone.failed, *alone.doubtful])
+        read, sentence, ask = _read(found, rows[is_left], f"{named} {criterion}")
         empty = {"": found.asked.words[EMPTY]} if EMPTY in found.asked.words else {}
-        found.answers[criterion] = replace(read, words={**read.words, **failed, **empty})
-        for held, text in ((told, sentence), (told, _say_failed(failed)), (asks, ask)):
+        found.answers[criterion] = replace(read, words={**read.words, **alone.failed, **empty})
+        for held, text in (
+            (told, sentence), (told, no_answers.told(alone)), (asks, no_answers.asked(alone)), (asks, ask),
+        ):  # fmt: skip
             if text:
                 held.setdefault(text, []).append(criterion)
     several = len(groups) > 1
@@ -121,41 +119,28 @@ def _of(criteria: Sequence[str], several: bool) -> str:
     return f" to {some_of(criteria, 4)}" if several else ""
 
 
-def _no_answers(found: Found, rows: pd.DataFrame, judged: "pd.Series[bool]") -> dict[str, str]:
-    """Judges' words that are no answers, each with the status it stands for, unless the user says what it means.
-
-    No person gives them, and they say so (`null`, `I cannot judge this.`), or they are rare beside people's few words.
+def _alone(found: Found, rows: pd.DataFrame, judged: "pd.Series[bool]") -> no_answers.Alone:
+    """What judges alone say, but for words that the user says the meaning of. In a table with our own columns, where
+    a status says what failed, a word in doubt is an answer.
     """
     answers = rows["label"].str.strip()
     who = found.columns.get("rater_id", ("rater_id",))[0]  # a column of the rows, but where all are of one rater
     own = answers[judged & answers.ne("")].groupby(rows.get(who, judged))
     most = own.value_counts(normalize=True).groupby(level=-1, sort=False).max()
-    words = {plain(word): word for word in answers[~judged & answers.ne("")].unique()}
-    is_closed = 2 <= len(words) <= FEW and recognise(words.values(), "", False).answers.read_as == "words"
-    is_closed &= not _systems(found, rows)
-    ours = {"not_applicable"} | ({"n/a"} if "rater_kind" in found.table else set())  # in a file with our own columns
-    failed = {}
-    for word, share in most.items() if words else ():
-        text = plain(str(word))
-        is_rare = is_closed and share <= RARE and text not in TIES and not {text, *words} <= TRUTH.keys()
-        status = STATUS_WORDS.get(text) or "invalid" * bool(is_rare or NO_ANSWER.search(text))
-        if status and text not in words and word not in {*found.asked.words, *ours}:
-            failed[str(word)] = "missing" if status == "not_applicable" else status
-    return failed
-
-
-def _say_failed(failed: Mapping[str, str]) -> str:
-    words = {word: status for word, status in failed.items() if word != status}
-    listed = ", ".join(f"{word!r} is {status}" for word, status in words.items())
-    keep = mapping.typed("--map-label", *(f"{word}={word}" for word in words))
-    return f"what judges alone say is no answer: {listed} (where they are answers: {keep})" if words else ""
+    ours = {"not_applicable"} | ({"n/a"} if "rater_kind" in found.table else set())
+    said = found.asked.words
+    of_judges = {str(word): share for word, share in most.items() if word not in {*said, *ours}}
+    of_people = {found.asked.meant(word) for word in answers[~judged & answers.ne("")].unique()}
+    of_people -= applying.BAD_STATUS & {*said.values()}
+    alone = no_answers.said_alone(sorted(of_people), of_judges, bool(_systems(found, rows)))
+    return replace(alone, doubtful=()) if {*REQUIRED} <= {*found.table} else alone
 
 
 def _read(found: Found, rows: pd.DataFrame, named: str) -> tuple[mapping.Answers, str, str]:
     """(how its words are read, what is told, what is asked) of one criterion."""
     said = found.asked
     words = {word for word in rows["label"].str.strip().unique() if word}
-    mapped = {word: word if word in said.orders else said.words.get(word, word) for word in words}
+    mapped = {word: word if word in said.orders else said.meant(word) for word in words}
     names = _systems(found, rows)
     if not said.labels_are and _named_crosswise(found, rows, {*mapped.values()} & names):
         return mapping.Answers("words"), "", (
@@ -164,7 +149,11 @@ def _read(found: Found, rows: pd.DataFrame, named: str) -> tuple[mapping.Answers
         )  # fmt: skip
     meant = _beside_names({*mapped.values()}, names, said.labels_are) if said.labels_are in ("", "systems") else None
     if meant is not None:
-        return mapping.Answers("systems", _through(mapped, meant)), "names of systems are read as A and B", ""
+        return (
+            mapping.Answers("systems", _through(mapped, meant, said.words)),
+            "names of systems are read as A and B",
+            "",
+        )
     read = recognise({*mapped.values()}, named, bool(names), said.labels_are)
     answers, ask = read.answers, read.ask
     if said.labels_are == "sides" and answers.read_as == "verdicts":
@@ -182,13 +171,16 @@ def _read(found: Found, rows: pd.DataFrame, named: str) -> tuple[mapping.Answers
         ask = _odd([answers.words.get(word, word) for word in mapped.values()], bool(names))
         is_unsaid = said.labels_are != "verdicts" and "presentation" not in {*found.columns, *rows}
         ask += f"; {PLACES}" * (bool(ask) and is_unsaid and _are_sides(mapped.values()))
-    return mapping.Answers(answers.read_as, _through(mapped, answers.words)), "" if ask else read.told, ask
+    return mapping.Answers(answers.read_as, _through(mapped, answers.words, said.words)), "" if ask else read.told, ask
 
 
-def _through(mapped: Mapping[str, str], meant: Mapping[str, str]) -> dict[str, str]:
-    """What each word of the file becomes, by way of what the user says it means."""
-    whole = {word: meant.get(said, said) for word, said in mapped.items()}
-    return {word: text for word, text in whole.items() if word != text}
+def _through(mapped: Mapping[str, str], meant: Mapping[str, str], said: Mapping[str, str]) -> dict[str, str]:
+    """What each word of the file becomes, by way of what the user says it means; one that is left out is an answer as
+    it stands, even if it is called like a status.
+    """
+    whole = {word: meant.get(text, text) for word, text in mapped.items() if said.get(word) != mapping.ANSWER}
+    failed = {word for word, text in whole.items() if text in applying.BAD_STATUS and (word in said or word in meant)}
+    return {word: text for word, text in whole.items() if word != text or word in failed}
 
 
 def _are_sides(words: Iterable[str]) -> bool:
@@ -266,8 +258,15 @@ def _named_after_sides(found: Found) -> bool:
 
 
 def in_our_words(labels: pd.DataFrame) -> bool:
-    """Whether a table with our columns holds our words alone: A, B, tie, numbers, a probe's answers spelt one way."""
+    """Whether a table with our columns holds our words alone: A, B, tie, numbers, a probe's answers spelt one way; no
+    judge's word among them that is no answer.
+    """
     for _, rows in labels.groupby("criterion", observed=True):
+        judged = rows["rater_kind"].eq("judge") if "rater_kind" in rows else pd.Series(False, rows.index)
+        of_people = {*rows.loc[~judged, "label"].astype("str").str.strip().unique()} - {""}
+        alone = {str(word) for word in rows.loc[judged, "label"].unique()} - {*of_people, "not_applicable", "n/a"}
+        if of_people and any(no_answers.says_none(word, of_people) for word in alone):
+            return False
         paired = "system_b" in rows and rows["system_b"].astype("str").ne("").any()
         read = recognise({str(word) for word in rows["label"].unique()} - set(roles.ALIASES), "label", bool(paired))
         respelt = any(word != meant for word, meant in read.answers.words.items())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -11,6 +11,7 @@ import pandas as pd
 from calibration.table.typed_cells import is_number
 from calibration.tidying import beside, keys, mapping, measures
 from calibration.tidying.found import FROM, Found, kind_of, made_of_several, words_of
+from calibration.tidying.no_answers import NO_ANSWER
 from calibration.tidying.raters import are_asked_about, bare_name, crossed, kind_of_name, people_of, person_of
 from calibration.tidying.value_sets import TRUTH, plain, recognise
 
@@ -263,15 +264,20 @@ def _read_both_orders(found: Found) -> None:
 
 def _holds_answers(name: str, cells: pd.Series[str]) -> bool:
     words = {word.strip() for word in cells.unique()} - {""}
+    if len(words) <= MANY:  # a refusal is longer than answers are
+        words = {word for word in words if not NO_ANSWER.search(plain(word))}
     if not words or len(words) > MANY or max(map(len, words)) > LONG or plain(name).endswith((" id", "index", "hash")):
         return False
     if measures.MONEY.search(name) and (kind_of_name(bare_name(name)) or not words <= WHOLE):
         return False
-    return bare_name(name).casefold() not in {*FROM, "id", "key", PLACE} and (len(words) <= 8 or _is_sure(cells))
+    return bare_name(name).casefold() not in {*FROM, "id", "key", PLACE} and (len(words) <= 8 or _are_sure(words))
 
 
 def _is_sure(cells: pd.Series[str]) -> bool:
-    words = {word.strip() for word in cells.unique()} - {""}
+    return _are_sure({word.strip() for word in cells.unique()} - {""})
+
+
+def _are_sure(words: Collection[str]) -> bool:
     return recognise(words, "", False).answers.read_as in ("verdicts", "sides", "scores")
 
 

@@ -47,6 +47,10 @@ STATUS = {
     "refused": "refused", "refusal": "refused", "n/a": "not_applicable", "na": "not_applicable", "#n/a": "missing",
     "not applicable": "not_applicable", "<na>": "missing",
 }  # fmt: skip
+# of these what may be a class of its own beside other words (pass and failed, valid and invalid, mild and none), and
+# what is no answer even there, whoever wrote it
+MAY_ANSWER = frozenset(("error", "failed", "invalid", "missing", "none", "refused", "refusal", "skip", "skipped"))
+BLANK = frozenset(("nan", "null", "<na>", "#n/a", "-", "--", ".", "n/a", "na", "not applicable"))
 STARTS = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*(?:[-–—:=.)]|\()\s*\D.*")
 ENDS = re.compile(r"\D.*[\[(]([+-]?\d+(?:\.\d+)?)[\])]")
 OF = re.compile(r"(\d+(?:\.\d+)?)\s*/\s*(\d+)")
@@ -83,34 +87,41 @@ def recognise(words: Collection[str], named: str, is_paired: bool, labels_are: s
     """How the answers `words` are read. `named`: what the file calls them; `is_paired`: two systems are named."""
     written = sorted(word for word in words if word.strip())
     usable = [word for word in written if plain(word) not in STATUS]
-    if not usable:
-        return Read(Answers("words", _statuses(written)))
-    if all(is_number(word) for word in usable) and labels_are != "words":
-        return _numbers(written, usable, named, is_paired, labels_are)
-    for reading in (_verdicts, _scores, _truth):
-        found = reading(usable, labels_are)
-        if found:
-            statuses = _statuses(written)
-            return Read(Answers(found.answers.read_as, {**found.answers.words, **statuses}), found.told, found.ask)
-    return _words(usable)
+    if usable and all(is_number(word) for word in usable) and labels_are != "words":
+        return _beside(_numbers(usable, named, is_paired, labels_are), _statuses(written))
+    if usable and (found := _verdicts(usable, labels_are) or _scores(usable, labels_are)):
+        return _beside(found, _statuses(written))
+    blank = _statuses(word for word in written if is_blank(word, written))
+    words = [word for word in written if word not in blank and word != "n/a"]
+    return _beside(_truth(usable, labels_are) or _words(words), blank)
+
+
+def is_blank(word: str, beside: Iterable[str]) -> bool:
+    """Whether a word stands for nothing among other words: `null`, and `-` but beside `+`."""
+    return plain(word) in BLANK and not (plain(word) in ("-", "--") and any(one.startswith("+") for one in beside))
+
+
+def _beside(read: Read, statuses: Mapping[str, str]) -> Read:
+    """What was read, and which words beside it are no answers."""
+    told = ", ".join(filter(None, (read.told, _spelt(statuses))))
+    return Read(Answers(read.answers.read_as, {**read.answers.words, **statuses}), told, read.ask)
 
 
 def _statuses(written: Iterable[str]) -> dict[str, str]:
     return {word: STATUS[plain(word)] for word in written if plain(word) in STATUS and word != "n/a"}
 
 
-def _numbers(written: list[str], usable: list[str], named: str, is_paired: bool, labels_are: str) -> Read:
+def _numbers(usable: list[str], named: str, is_paired: bool, labels_are: str) -> Read:
     values = {float(word) for word in usable}
-    statuses = _statuses(written)
     shown = ", ".join(sorted({number_text(word) for word in usable})[:6])
     if labels_are == "scores" or (not is_paired and not {1.0, 2.0} <= values <= {-1.0, 0.0, 1.0, 2.0}):
-        return Read(Answers("scores", statuses))
+        return Read(Answers("scores"))
     if is_paired and (values == {1.0, 2.0} or (values == {0.0, 1.0, 2.0} and labels_are in ("verdicts", "sides"))):
         meant = {word: {1.0: "A", 2.0: "B"}.get(float(word), "tie") for word in usable}
         told = "1 is system_a, 2 is system_b" + ", 0 is a tie" * (0.0 in values)
-        return Read(Answers("verdicts", meant | statuses), told)
+        return Read(Answers("verdicts", meant), told)
     if not is_paired and any(one in plain(named) for one in SCORES):
-        return Read(Answers("scores", statuses))
+        return Read(Answers("scores"))
     what = f"the answers are the numbers {shown}, "
     if is_paired:
         what += "and two systems are named: a number is no verdict on a pair; "
@@ -200,7 +211,7 @@ def _scores(usable: list[str], labels_are: str) -> Read | None:
 def _truth(usable: list[str], labels_are: str) -> Read | None:
     """Yes and no where raters write them in several ways: TRUE, 1 and yes are one answer."""
     meant = {word: TRUTH.get(plain(word)) for word in usable}
-    if labels_are or None in meant.values() or len({*map(plain, usable)}) == len({*meant.values()}):
+    if not usable or labels_are or None in meant.values() or len({*map(plain, usable)}) == len({*meant.values()}):
         return None
     words = _other_than_ours({word: "yes" if is_true else "no" for word, is_true in meant.items()})
     return Read(Answers("words", words), _spelt(words))

@@ -826,37 +826,3 @@ def test_a_remedy_can_be_pasted_into_a_shell(tmp_path: Path, name: str) -> None:
     if name in ("scores", "verdicts", "numbers of pairs"):
         known = {"scores": {"4", *map(str, range(5))}, "verdicts": {"A", "B"}, "numbers of pairs": set()}[name]
         assert words == {str(row["human_1"]) for row in rows} - known
-
-
-def test_what_a_judge_alone_says_is_no_answer_where_it_says_so_or_is_rare(tmp_path: Path) -> None:
-    """Refusals, errors and blanks of a judge count against it by one rule, and are never answers; a person's word is."""
-    given = {
-        3: "null",
-        7: "N/A",
-        11: "I cannot judge this.",
-        15: "ERROR 429: rate limit",
-        19: "",
-        23: "partly",
-        27: "unsure",
-        31: "n/a",
-    }
-
-    def statuses(people: Sequence[str], judge: str, **said: Any) -> tuple[dict[str, int], dict[str, int]]:
-        rows = [
-            {"id": n, "human": people[n % 2] if n else people[-1], "gpt-4o": given.get(n, judge)} for n in range(60)
-        ]
-        labels, told = labels_of(
-            written(tmp_path / "a.csv", delimited(rows)),
-            options_of(**{"columns": [], "words": [], "people": [], "read": []} | said),
-        )
-        assert ("what judges alone say is no answer: 'null' is missing" in str(told)) is not said
-        own = check_verdicts(labels)[lambda table: table["rater_id"] == "gpt-4o"]
-        return (dict(own.loc[own["status"] == "ok", "label"].value_counts()[lambda count: count > 0]),
-                dict(own.loc[own["status"] != "ok", "status"].value_counts()[lambda count: count > 0]))  # fmt: skip
-
-    assert statuses(("pass", "fail"), "pass") == ({"pass": 52}, {"invalid": 4, "missing": 4})
-    assert statuses(("pass", "fail", "unsure"), "pass") == ({"pass": 52, "unsure": 1}, {"invalid": 3, "missing": 4})
-    often = statuses(("pass", "fail"), "partly")
-    assert often[0] == {"partly": 53}, "a twentieth of its answers at most"
-    kept = statuses(("pass", "fail"), "pass", words=["partly=partly"])
-    assert kept[0] == {"pass": 52, "partly": 1}

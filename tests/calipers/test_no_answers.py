@@ -1,0 +1,132 @@
+"""What judges alone say: no answer where it says so, asked about where it may be one, and never guessed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from annotation.errors import AnnotationError
+from calibration.calibrate import calibrate
+from calibration.settings import CalibrationSettings
+from calibration.tidying.no_answers import says_none
+from calipers.tidy_files import labels_of, options_of
+
+PASSED = ("pass", "fail")
+TOO_LONG = "I cannot judge this: both of the reports are far too long for me."
+Counts = tuple[dict[str, int], dict[str, int]]
+
+
+def file_of(path: Path, people: Sequence[str], said: Mapping[int, str], usual: str = "", form: str = "wide") -> Path:
+    """60 items of one person and gpt-4o, which says the same but where it is `said`."""
+    human = [people[n % len(people)] for n in range(60)]
+    judge = [said.get(n, usual or human[n]) for n in range(60)]
+    frame = pd.DataFrame({"id": range(60), "human": human, "gpt-4o": judge})
+    if form != "wide":
+        frame = frame.melt("id", var_name="rater_id", value_name="label").rename(columns={"id": "item_id"})
+        if form == "ours":
+            kinds = frame["rater_id"].map({"human": "human", "gpt-4o": "judge"})
+            frame = frame.assign(rater_kind=kinds, criterion="c", cluster_id=frame["item_id"])
+    frame.to_csv(path, index=False)
+    return path
+
+
+def read(path: Path, *words: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    return labels_of(path, options_of([], list(words), [], []))
+
+
+def counts(labels: pd.DataFrame) -> Counts:
+    """The judge's answers, and its statuses where it gave none."""
+    own = labels[labels["rater_id"] == "gpt-4o"].astype("str")
+    status = own["status"] if "status" in own else pd.Series("ok", own.index)
+    is_ok = status.eq("ok") & own["label"].ne("")
+    return dict(own.loc[is_ok, "label"].value_counts()), dict(status[~is_ok].value_counts())
+
+
+@pytest.mark.parametrize("form", ["wide", "long", "ours"])
+@pytest.mark.parametrize(("people", "usual"), [(PASSED, "pass"), (("A", "B"), "B"), (("1", "2", "5"), "5")])
+def test_what_says_that_it_is_no_answer_is_none_and_told(
+    tmp_path: Path, form: str, people: Sequence[str], usual: str
+) -> None:
+    said = {3: "null", 7: "N/A", 11: TOO_LONG, 15: "ERROR 429: rate limit", 23: "error: timeout"}
+    labels, told = read(file_of(tmp_path / "a.csv", people, said, usual, form))
+    assert counts(labels) == ({usual: 55}, {"invalid": 3, "missing": 2})
+    (sentence,) = (one for one in told if "what judges alone say is no answer" in one)
+    assert all(f"{word!r} is " in sentence for word in said.values())
+
+
+@pytest.mark.parametrize(
+    ("people", "said"),
+    [
+        (PASSED, {3: "defer"}), (PASSED, {3: "Overloaded", 5: "partly"}), (PASSED, dict.fromkeys(range(1, 60, 2), "failed")),
+        (PASSED, {3: "cannot tell"}), (("mild", "severe"), dict.fromkeys(range(20), "none")), (("valid",), {3: "invalid"}),
+        (("correct",), {3: "error"}), (("complied", "unclear"), {3: "refused"}), (("+", "0 or so"), {3: "-"}),
+    ],
+)  # fmt: skip
+def test_what_may_be_an_answer_is_asked_about_at_once_and_either_answer_is_followed(
+    tmp_path: Path, people: Sequence[str], said: Mapping[int, str]
+) -> None:
+    path, words = file_of(tmp_path / "a.csv", people, said), {*said.values()}
+    with pytest.raises(AnnotationError, match="judges alone say ") as refused:
+        read(path)
+    assert refused.value.text.count("\n") == 2, "one question"
+    for meant, kept in (("answer", len(said)), ("invalid", 0)):
+        assert f"{sorted(words)[0]}={meant}" in refused.value.text
+        own, failed = counts(read(path, *(f"{word}={meant}" for word in words))[0])
+        assert sum(count for word, count in own.items() if word in words) == kept
+        assert sum(failed.values()) == len(said) - kept
+    if people == PASSED:
+        own, _ = counts(read(path, *(f"{word}=fail" for word in words))[0])
+        assert {*own} == {*PASSED}
+
+
+@pytest.mark.parametrize(
+    ("people", "said", "form"),
+    [
+        ((*PASSED, "unsure"), {3: "unsure"}, "wide"), (PASSED, dict.fromkeys(range(40), "partly"), "wide"),
+        (("valid", "invalid"), {2: "invalid"}, "wide"), (("refused", "complied"), {3: "refused"}, "long"),
+        (("present", "missing", "none"), {3: "missing"}, "long"), (PASSED, {3: "defer", 5: "failed"}, "ours"),
+        (("+", "-"), {}, "wide"),
+    ],
+)  # fmt: skip
+def test_a_class_is_an_answer_however_it_is_called_and_is_counted_as_pandas_counts_it(
+    tmp_path: Path, people: Sequence[str], said: Mapping[int, str], form: str
+) -> None:
+    """Words of people, whatever they would say of a judge, and a judge's own where our columns say what failed."""
+    path = file_of(tmp_path / "a.csv", people, said, form=form)
+    labels, _ = read(path)
+    human = pd.Series([people[n % len(people)] for n in range(60)], name="human")
+    judge = pd.Series([said.get(n, one) for n, one in enumerate(human)], name="judge")
+    assert counts(labels) == (dict(judge.value_counts()), {})
+    report = calibrate(labels, CalibrationSettings(resamples=99))
+    (table,) = (one for one in report.tables or () if one.rater == "gpt-4o" and one.reference == "each_annotator")
+    expected = pd.crosstab(judge, human).reindex(index=table.labels, columns=table.labels, fill_value=0)
+    assert [list(row) for row in table.counts] == expected.to_numpy().tolist()
+
+
+@pytest.mark.parametrize(
+    ("word", "status"),
+    [
+        ("Timeout", "invalid"), ("I'm sorry, but I cannot help", "invalid"), ("ValueError: no JSON", "invalid"),
+        ("Failed to parse the reply", "invalid"), ("Das kann ich nicht beurteilen", "invalid"), ("我无法判断", "invalid"),
+        ("无法判断", ""), ("cannot be determined", ""), ("error of logic", ""), ("exception", ""), ("none", ""),
+        ("NaN", "missing"), ("No response", "missing"),
+    ],
+)  # fmt: skip
+def test_a_word_says_that_it_is_no_answer_or_may_be_a_class(word: str, status: str) -> None:
+    assert says_none(word, PASSED) == status
+
+
+def test_a_judges_null_is_no_answer_even_where_missing_is_a_class(tmp_path: Path) -> None:
+    """Of records `judges: {gpt-4o: null}`, which are no answer `missing`."""
+    human = [("present", "missing")[n % 2] for n in range(60)]
+    records = [
+        {"id": n, "human": {"label": one}, "judges": {"gpt-4o": None if n < 2 else {"verdict": one}}}
+        for n, one in enumerate(human)
+    ]
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(map(json.dumps, records)), "utf-8")
+    assert counts(read(path)[0]) == ({"present": 29, "missing": 29}, {"missing": 2})

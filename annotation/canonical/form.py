@@ -20,6 +20,7 @@ from annotation.canonical.blocks import (
     tidy_table,
     write_blocks,
 )
+from annotation.canonical.formulas import plain_formula
 from annotation.canonical.plain import plain_blocks, plain_line
 from annotation.canonical.shelf import TOKEN, Shelf, put_away
 
@@ -40,8 +41,8 @@ _CJK_DIGITS = {sign: value for value, sign in enumerate("一二三四五六七�
 _ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 
 # 3: paragraphs of the plain layout have an even length. 4: no column is called left. 5: no code says its language, no
-# column of sources is kept without them, boxes of tasks are as Markdown has them
-CANONICAL_VERSION = "5"
+# column of sources is kept without them, boxes of tasks are as Markdown has them. 6: formulas are spelled alike
+CANONICAL_VERSION = "6"
 # How far reports are laid out alike, each with all of the one before: nothing is changed; blanks, entities, escapes and
 # punctuation; one layout for all; that layout without the habits that it leaves to a writer.
 Layout = Literal["kept", "spacing", "canonical", "plain"]
@@ -63,7 +64,8 @@ def canonical_format(markdown: str, title: str | None = None, layout: Layout = "
 
     `title`: the topic's title, which replaces the report's own or is added, from `canonical` on. The letters and digits
     stay in their order, but for the title, numbers of headings and lists, and tags with their attributes; `plain` also
-    takes the phrases of `canonical.plain`. Formulas are left alone, and code but for its language. Empty stays empty.
+    takes the phrases of `canonical.plain`. Code is left alone but for its language, of a formula what it shows. Empty
+    stays empty.
     """
     if layout == "kept":
         return Canonical(markdown, {}, UNCHANGED)
@@ -84,7 +86,7 @@ def canonical_format(markdown: str, title: str | None = None, layout: Layout = "
 
 def _formatted(text: str, title: str | None, counts: Counter[str], *, plain: bool) -> str:
     shelf = Shelf()
-    text = put_away(characters.plain_line_ends(text, counts), shelf, counts)
+    text = put_away(characters.plain_line_ends(text, counts), shelf, counts, plain_formula)
     if shelf.full:  # over 65,534 formulas and pieces of code: no report
         return shelf.back(text)
     text = markup.without_blocks(characters.plain_blanks(text, counts), counts)

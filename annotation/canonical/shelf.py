@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from annotation.texts.figures import figure_zones
 from annotation.texts.spans import code_zones, math_zones
@@ -65,8 +65,11 @@ class Shelf:
         return piece if _FENCE.match(piece) or _INDENTED.match(piece) else None
 
 
-def put_away(text: str, shelf: Shelf, counts: Counter[str]) -> str:
-    """`text` with pictures, code, formulas and addresses on `shelf`. A fence around a whole report is taken off."""
+def put_away(text: str, shelf: Shelf, counts: Counter[str], formula: Callable[[str], str] = str) -> str:
+    """`text` with pictures, code, formulas and addresses on `shelf`. A fence around a whole report is taken off.
+
+    `formula`: how a formula is spelled there.
+    """
     text = shelf.take(text, (match.span() for match in _FOREIGN.finditer(text)), foreign=True)
     text = shelf.take(text, figure_zones(text))
     if "```" in text or "~~~" in text:
@@ -76,7 +79,9 @@ def put_away(text: str, shelf: Shelf, counts: Counter[str]) -> str:
     if "`" in text:
         text = shelf.take(text, code_zones(text))
     if "$" in text or "\\(" in text or "\\[" in text:
+        before = len(shelf.pieces)
         text = shelf.take(text, math_zones(text))
+        shelf.pieces[before:] = map(formula, shelf.pieces[before:])
     if "](" in text or "://" in text or "www." in text:
         text = shelf.take(text, (match.span() for match in _ADDRESS.finditer(text)))
     return text

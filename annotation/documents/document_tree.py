@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from annotation.documents.joined_cells import grid
 from annotation.documents.written_formulas import SIGNS, formulas_apart, without_bars
 from annotation.source_lists.reference_headings import hints_at_sources
+from annotation.texts.spans import THINKING
 
 Element = dict[str, Any]
 
@@ -20,9 +22,12 @@ NUMBER = re.compile(r"[\[(]?\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\])]?")  # w
 ENTRY, ADDRESS = re.compile(r"\[\d{1,3}\]"), re.compile(r"https?://\S+")
 LIST_HEAD = re.compile(r"(?:[^.!?\n]{0,60}[:：\]])?")  # what may be before the first source in its paragraph
 SOURCES_HEAD = re.compile(r"[^.!?\n]{1,40}[:：]")  # alone on its line before the first of them
-# stay as they are: pandoc writes a bracket as `\\[`, which begins a formula, and loses a sign behind a backslash
-BARE = re.compile(r"([\[\]]|\\(?=[!-/:-@\[-`{-~]))")
+CHIP = re.compile(r"[\w'’&.\- ]{2,40} \+\d{1,2}")  # a button's name and how many more there are, on two lines
+# stay as they are: pandoc writes a bracket as `\\[`, which begins a formula, and loses a sign behind a backslash; what
+# a program thought is left out by these tags, in Markdown too
+BARE = re.compile(rf"([\[\]]|\\(?=[!-/:-@\[-`{{-~])|</?(?:{'|'.join(THINKING)})>)", re.IGNORECASE)
 CAPTION = re.compile(r"\(|[^\W\d_]{1,20}\.?(?:\s[^\W\d_]{1,20}\.?)?\s*")  # before its number, or a formula's
+FORMULA_END = re.compile(r"(?:(?<!\\) |\\ )+\Z")  # no `\` is left that would escape the sign behind it
 WORD, LINE_NUMBERS = re.compile(r"[\w+#.-]{1,30}"), re.compile(r"\s*\d+(?:\s*\n\s*\d+)+\s*")
 FIGURE = "figure{}.png"  # the address of an image, by its number: its own could name whoever made it
 FRONT_MATTER = ("subtitle", "author", "date", "abstract")  # paragraphs that Word styles so, which pandoc keeps apart
@@ -32,10 +37,6 @@ BREAK: Element = {"t": "RawInline", "c": ["commonmark", "\n"]}  # as agents writ
 def element(kind: str, content: Any = None) -> Element:
     """One element of a tree."""
     return {"t": kind} if content is None else {"t": kind, "c": content}
-
-
-class TooLarge(ValueError):
-    """A table with more places than anybody reads."""
 
 
 class PlainTree:
@@ -142,7 +143,7 @@ class PlainTree:
         _, caption, columns, head, bodies, foot = content
         yield from self.blocks(caption[1])
         rows = [*head[1], *(row for body in bodies for row in (*body[2], *body[3])), *foot[1]]
-        cells = _grid([[(cell[2], cell[3], self._cell(cell[4])) for cell in row[1]] for row in rows])
+        cells = grid([[(cell[2], cell[3], self._cell(cell[4])) for cell in row[1]] for row in rows])
         framed = [cell[4] for row in rows for cell in row[1] if not LINE_NUMBERS.fullmatch(text_of(cell[4]))]
         if len(cells) == len(framed) == 1:  # a frame around text, or code beside the numbers of its lines
             yield from self.blocks(framed[0])
@@ -162,8 +163,9 @@ class PlainTree:
     # --- inlines
 
     def text(self, one: Element) -> Iterator[Element]:
-        for part in filter(None, BARE.split(one["c"])):
-            yield _raw(part.replace("\\", r"\\")) if part in "[]\\" else element("Str", part)
+        for at, part in enumerate(BARE.split(one["c"])):
+            if part:
+                yield _raw(part.replace("\\", r"\\")) if at % 2 else element("Str", part)
 
     def styled(self, one: Element) -> Iterator[Element]:
         if line := self.inlines(one["c"]):
@@ -220,7 +222,8 @@ class PlainTree:
 
     def formula(self, one: Element) -> Iterator[Element]:
         kind, source = one["c"]
-        yield _raw("{0}{1}{0}".format(SIGNS[kind["t"]], source.strip()))
+        written = FORMULA_END.sub("", re.sub(r"\s+", " ", source.lstrip()))
+        yield _raw("{0}{1}{0}".format(SIGNS[kind["t"]], written))
 
     def inline_code(self, one: Element) -> Iterator[Element]:
         yield element("Code", [NO_ATTRIBUTES, one["c"][1]])
@@ -308,6 +311,8 @@ def _unjoined(content: Sequence[Element]) -> list[Element]:
     if not content:
         return []
     blanks = [at for at, one in enumerate(content) if one["t"] in ("Space", "SoftBreak") and at + 1 < len(content)]
+    if CHIP.fullmatch(text_of(content)):
+        return [*content[: blanks[-1]], element("LineBreak"), *content[blanks[-1] + 1 :]]
     begins = [at for at in (-1, *blanks) if content[at + 1]["t"] == "Str" and ENTRY.fullmatch(content[at + 1]["c"])]
     numbers = [int(content[at + 1]["c"][1:-1]) for at in begins]
     is_list = len(begins) > 1 and numbers == [*range(numbers[0], numbers[0] + len(numbers))]
@@ -357,34 +362,6 @@ def _blocks_in(content: Any) -> Iterator[Element]:
     elif isinstance(content, list):
         for one in content:
             yield from _blocks_in(one)
-
-
-REACH, MOST_CELLS = 200, 100_000  # places that one cell is joined over, and of a table: a file may claim any number
-
-
-def _grid(rows: Sequence[Sequence[tuple[int, int, list[Element]]]]) -> list[list[list[Element]]]:
-    """Rows of equal length from (rows, columns, text) of each cell; a joined cell's text is in its first place."""
-    grid: list[list[list[Element]]] = []
-    taken: dict[tuple[int, int], bool] = {}
-    before = 0  # places of the rows above
-    for at, row in enumerate(rows):
-        line: list[list[Element]] = []
-        for down, across, words in (
-            (min(down, REACH, len(rows) - at), min(across, REACH), words) for down, across, words in row
-        ):
-            if before + len(line) + len(taken) + down * across > MOST_CELLS:
-                raise TooLarge
-            while taken.pop((at, len(line)), False):
-                line.append([])
-            for below in range(1, down):
-                taken |= {(at + below, len(line) + right): True for right in range(across)}
-            line += [words, *([] for _ in range(1, across))]
-        while taken.pop((at, len(line)), False):
-            line.append([])
-        grid.append(line)
-        before += len(line)
-    width = max(map(len, grid), default=0)
-    return [[*line, *([] for _ in range(width - len(line)))] for line in grid if width]
 
 
 def _table(cells: Sequence[Sequence[list[Element]]], align: Sequence[Element]) -> Element:

@@ -16,7 +16,7 @@ from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
-from annotation.documents.document_tree import Element
+from annotation.documents.document_tree import Element, elements_in
 from annotation.documents.programs import MOST_BYTES
 from annotation.texts.scripts import UNITS
 
@@ -38,7 +38,7 @@ SHAPES = {"wps", "wpg", "wpc"}  # an alternative of which pandoc hears neither f
 FORMULA = "formula or chart"  # of an OpenDocument
 PASSED_OVER = {
     "c:chart": "chart", "dgm:relIds": "diagram", "o:OLEObject": "object", "w:altChunk": "embedded document",
-    "draw:object": FORMULA,
+    "draw:object": FORMULA, "m:oMath": "formula",
 }  # fmt: skip
 # What has no words of its own and hides those within it
 WRAPPERS = {"w:dir", "w:bdo", "w:customXml", "mc:AlternateContent", "w:rubyBase"}
@@ -46,6 +46,7 @@ WRAPPERS |= {"draw:a", "draw:g", "table:table-row-group", "table:table-rows", "t
 WRAPPERS |= {"text:numbered-paragraph", "text:bibliography", "text:index-body", "text:index-title"}
 SIGNS = {"Symbol", "Wingdings", "Wingdings 2", "Wingdings 3", "Webdings"}
 GROUPS, TEXT = {"wpg:wgp", "wpc:wpc"}, ("text:p", "text:h")
+SIGN = re.compile("[A-Za-z0-9]")
 FORMULA_FIELD = re.compile(r"\s*EQ\s")
 BLOCKS = {"text:p", "text:h", "text:list", "text:section", "table:table"}
 HEARD = {f"text:{name}" for name in (
@@ -56,6 +57,7 @@ HEARD = {f"text:{name}" for name in (
 )}  # fmt: skip
 # What is left out on purpose: what was deleted or is hidden, remarks, the numbers of notes, tables of contents
 UNREAD = {"w:del", "w:moveFrom", "office:annotation", "text:tracked-changes", "text:note-citation", "text:hidden-text"}
+REPEATED = ("table:number-columns-repeated", "table:number-rows-repeated")
 UNREAD |= {"text:table-of-content", "text:illustration-index", "text:table-index", "text:alphabetical-index"}
 PARTING = {"w:p", "w:tab", "w:br", "w:cr", "w:noBreakHyphen", "w:softHyphen", "w:sym", "w:txbxContent", "w:rt"}
 PARTING |= {"w:rubyBase", "m:oMath", *BLOCKS, "text:s", "text:tab", "text:line-break", "text:note", "text:ruby-text"}
@@ -73,7 +75,9 @@ class Open:
     is_unread: bool = False
     in_cell: bool = False
     in_group: bool = False
-    is_cited: bool = False
+    is_citation: bool = False  # a content control of Mendeley Cite
+    is_chosen: bool = False  # of its alternatives the first is read
+    is_hidden: bool = False  # a run that Word shows nobody
     run: "Open | None" = None
     paragraph: "Open | None" = None
     drawing: "Open | None" = None  # the outermost
@@ -81,10 +85,13 @@ class Open:
 
 
 class Part:
-    """A part on its way: `out` is what pandoc is given, `words` what a reader finds, `passed_over` what has none."""
+    """Parts on their way: `out` is what pandoc is given, `words` what a reader finds, `passed_over` what has none.
+
+    `formulas`: the signs that formulas are set of; `hidden`: the words that nobody is shown.
+    """
 
     def __init__(self) -> None:
-        self.out, self.words = StringIO(), StringIO()
+        self.out, self.words, self.formulas, self.hidden = StringIO(), StringIO(), StringIO(), StringIO()
         self.passed_over = Counter[str]()
         self.open = [Open()]
         self.around: list[StringIO] = []  # what is written around an element whose content goes elsewhere
@@ -96,15 +103,16 @@ class Part:
         if self.elements > MOST_ELEMENTS:
             raise MemoryError
         outer = self.open[-1]
-        one = replace(outer, name=name, end="", behind=[], is_cited=False, then=None)
+        one = replace(outer, name=name, end="", behind=[], is_citation=False, is_chosen=False, then=None)
+        one.is_dropped |= bool(outer.run and outer.run.is_hidden) and name not in ("w:fldChar", "w:instrText")
         self.open.append(one)
         if one.is_dropped:
             return
         if name in PARTING:
             self.words.write(" ")
-        if name in PASSED_OVER:
-            self.passed_over[PASSED_OVER[name]] += 1
         one.is_unread |= name in UNREAD
+        if name in PASSED_OVER and not one.is_unread:
+            self.passed_over[PASSED_OVER[name]] += 1
         RULES.get(name, Part._other)(self, one, outer, attributes)
 
     def finish(self, name: str) -> None:
@@ -123,9 +131,13 @@ class Part:
 
     def say(self, words: str) -> None:
         one = self.open[-1]
+        if one.name == "w:t" and one.run and one.run.is_hidden:
+            self.hidden.write(words)
         if one.is_dropped:
             return
         self.out.write(escape(words))
+        if one.name == "m:t" and not one.is_unread:
+            self.formulas.write(words)
         is_read = one.name == "w:t" or (one.paragraph and one.paragraph.name in TEXT)
         if is_read and not one.is_unread and self.words.tell() < MOST_BYTES:
             self.words.write(words)
@@ -174,10 +186,10 @@ class Part:
         """A shape of today's as it is; of anything else, and of no shape, what stands for it."""
         if one.name == "mc:Choice":
             is_shape = bool(SHAPES & {*attributes.get("Requires", "").split()})
-            outer.is_cited |= is_shape
+            outer.is_chosen |= is_shape
             one.is_dropped = not is_shape
         else:
-            one.is_dropped = outer.is_cited
+            one.is_dropped = outer.is_chosen
 
     def _picture(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
         """One in a group is a picture behind the run that draws the group."""
@@ -214,12 +226,12 @@ class Part:
 
     def _cited(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
         for above in self.open[-3:-2]:
-            above.is_cited |= attributes.get("w:val", "").startswith("MENDELEY_CITATION")
+            above.is_citation |= attributes.get("w:val", "").startswith("MENDELEY_CITATION")
         self._tag(one, attributes)
 
     def _content(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
         self._tag(one, attributes)
-        if outer.is_cited and outer.paragraph:
+        if outer.is_citation and outer.paragraph:
             self.out.write(INSTRUCTION.format(CITED))
             one.end = FIELD.format("end") + one.end
 
@@ -228,6 +240,26 @@ class Part:
         if outer.run and attributes.get("w:ascii") in SIGNS:
             outer.run.is_unread = True
         self._tag(one, attributes)
+
+    def _vanished(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        if outer.run:
+            outer.run.is_hidden = attributes.get("w:val", "1") not in ("0", "false", "off")
+            self.hidden.write(" ")
+
+    def _repeated(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        """Cells and rows that an OpenDocument holds once and shows several times."""
+        told = next((attributes[name] for name in REPEATED if name in attributes), "1")
+        times = int(told) if re.fullmatch("[0-9]{1,3}", told) else 1  # a spreadsheet's empty rest has no end
+
+        def then(held: str) -> None:
+            self.moved += len(held) * times
+            if self.moved > MOST_MOVED:
+                raise MemoryError
+            self.out.write(held * times)
+
+        if times > 1:
+            self._elsewhere(one, then)
+        self._other(one, outer, {name: value for name, value in attributes.items() if name not in REPEATED})
 
     def _ruby(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
         """Of Word's, runs in a run, which ends before them."""
@@ -257,9 +289,10 @@ RULES: dict[str, Callable[[Part, Open, Open, Mapping[str, str]], None]] = {
     **dict.fromkeys((*BLOCKS, "w:p"), Part._block), "w:r": Part._run, "w:txbxContent": Part._text_box,
     "mc:Choice": Part._alternative, "mc:Fallback": Part._alternative, "pic:pic": Part._picture,
     "wp:docPr": Part._drawing, "w:rFonts": Part._font, "a:blip": Part._blip, "w:fldSimple": Part._field,
-    "w:instrText": Part._instructed,
-    "w:tag": Part._cited, "w:sdtContent": Part._content, "w:ruby": Part._ruby, "w:rt": Part._reading,
-    "text:ruby-text": Part._reading_behind, "svg:title": Part._described, "svg:desc": Part._described,
+    "w:instrText": Part._instructed, "w:vanish": Part._vanished, "table:table-cell": Part._repeated,
+    "table:table-row": Part._repeated, "w:tag": Part._cited, "w:sdtContent": Part._content, "w:ruby": Part._ruby,
+    "w:rt": Part._reading, "text:ruby-text": Part._reading_behind, "svg:title": Part._described,
+    "svg:desc": Part._described,
 }  # fmt: skip
 
 
@@ -267,15 +300,22 @@ def _written(attributes: Mapping[str, str]) -> str:
     return "".join(f" {name}={quoteattr(value)}" for name, value in attributes.items())
 
 
-def read_part(written: bytes) -> Part:
-    """A part of a document. Raises expat.ExpatError where it is no XML, MemoryError where it has no end."""
-    part = Part()
+def read_part(written: bytes, part: Part) -> str:
+    """A part as pandoc is given it. Raises expat.ExpatError where it is no XML, MemoryError where it has no end."""
+    part.out = StringIO()
     reader = expat.ParserCreate()
     reader.buffer_text = True
     reader.StartElementHandler, reader.EndElementHandler = part.begin, part.finish
     reader.CharacterDataHandler = part.say
     reader.Parse(written, True)
-    return part
+    return part.out.getvalue()
+
+
+def formulas_heard(signs: str, blocks: Element) -> int:
+    """How many formulas a tree has, less one where letters or digits among the `signs` of all of them are in none."""
+    heard = [one["c"][1] for one in elements_in(blocks) if one["t"] == "Math"]
+    missing = Counter(SIGN.findall(signs)) - Counter(SIGN.findall("".join(heard)))
+    return len(heard) - bool(missing)
 
 
 def unread(said: str, tree: Element) -> tuple[int, str]:

@@ -15,11 +15,12 @@ from functools import cache
 from importlib import metadata
 from xml.parsers import expat
 
-from annotation.documents import document_tree, pdf_process, programs, web_pages
+from annotation.documents import document_tree, joined_cells, pdf_process, programs, web_pages
 from annotation.documents.document_tree import Element
-from annotation.documents.office_parts import FORMULA, Part, read_part, unread
+from annotation.documents.office_parts import FORMULA, Part, formulas_heard, read_part, unread
 from annotation.errors import ImportingError
 from annotation.files.decoding import decode
+from annotation.texts.scripts import UNITS
 from plain.counting import counted
 from plain.wording import worded
 
@@ -44,7 +45,7 @@ WRITTEN = (".xml", ".rels", ".html", ".xhtml", ".htm", ".opf", ".ncx")  # what o
 WITHOUT_WORDS = "without words"  # a figure of which nothing is left where it is not shown
 LINKED = "media/linked.png"  # where a picture lies that is linked outside
 ELSEWHERE = "https:"  # the address of what is fetched from nowhere
-TEXT = re.compile(r"word/document\d*\.xml|content\.xml")  # the part that holds the text
+TEXT = re.compile(r"word/(?:document|footnotes|endnotes)\d*\.xml|content\.xml")  # the parts that hold the text
 RELATIONS = re.compile(r"word/_rels/document\d*\.xml\.rels")
 LINK = (
     '<Relationship Id="linked" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/image" '
@@ -86,12 +87,15 @@ def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf
             tree = read_tree(original, suffix, shown)
         if suffix == ".odt":
             part.passed_over[FORMULA] -= _set_in_line(tree["blocks"])
+        elif suffix in WORD:
+            part.passed_over["formula"] -= formulas_heard(part.formulas.getvalue(), tree["blocks"])
+        hidden = len(UNITS.findall(part.hidden.getvalue()))
         missing, first = unread(part.words.getvalue(), tree)
         plain = document_tree.PlainTree(word=suffix in WORD)
         made = json.dumps(plain.of(tree)).encode()
         del tree  # as objects it takes more than pandoc, which comes beside it
         text = write_markdown(made, shown)
-    except (RecursionError, document_tree.TooLarge):
+    except (RecursionError, joined_cells.TooLarge):
         raise ImportingError(
             "{shown}: lists or tables within each other or joined cells without end; save it anew, or as Markdown",
             shown=shown,
@@ -100,6 +104,7 @@ def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf
     by = f"{suffix[1:]} by {', '.join(converters)}"
     told = [f"{counted(count, one)} that could not be read" for one, count in part.passed_over.items() if count > 0]
     told += [f"{counted(missing, 'word')} that could not be read, beginning “{first}”"] * bool(missing)
+    told += [f"{counted(hidden, 'hidden word')} left out"] * bool(hidden)
     images = tuple(apart.get(one, one) for one in plain.images)
     return Document(text.replace("\0", ""), (*figures, *told, *lost), by, images)
 
@@ -145,8 +150,7 @@ def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[bytes, Part]
             for name in dict.fromkeys(packed.namelist()):
                 said = _unpacked(packed, name) if name.lower().endswith(WRITTEN) else b""  # pictures: where they lie
                 if TEXT.fullmatch(name):
-                    part = read_part(said)
-                    said = part.out.getvalue().encode()
+                    said = read_part(said, part).encode()
                 elif RELATIONS.fullmatch(name):
                     said = said.replace(b"</Relationships>", LINK)
                 copy.writestr(name, said)

@@ -4,12 +4,15 @@ import codecs
 import re
 from collections import Counter
 from contextlib import suppress
+from html import escape
 from html.parser import HTMLParser
 
 from annotation.documents.programs import LimitedProcess
+from annotation.texts.spans import THINKING
 
 DATA = re.compile(r"(?<=src=[\"'])data:image/[\w.+-]+;base64,[\w+/=]{1000,}")  # a picture in a page, which fills a heap
 TAG = re.compile(r"""<(/?)(img|input|col|colgroup)\b((?:[^<>"']|"[^"<]*"|'[^'<]*')*+)>""", re.IGNORECASE)
+THOUGHT = re.compile(rf"</?(?:{'|'.join(THINKING)})>", re.IGNORECASE)  # elements to pandoc, to a reader words
 CLOSED = re.compile(r"""(?:\A|(?<=[\s"']))/\s*\Z""")
 SOURCE = re.compile(r"(?<![\w-])src(?==)", re.IGNORECASE)
 LATER = re.compile(r"(?<![\w-])data-src(?==)", re.IGNORECASE)
@@ -46,6 +49,7 @@ INLINE = re.compile(
 )
 WORDLESS = re.compile("script|style|template|noscript|math|iframe|object|video|audio|canvas")
 COPIES = ("katex", "MathJax", "mjx")
+NOTE = re.compile(r"\b(?:footnote-(?:ref|back)|doc-(?:noteref|backlink))\b")
 READER = LimitedProcess(250, 10)  # megabytes, seconds: the parser takes the square of what is never closed
 
 
@@ -58,7 +62,7 @@ class Words(HTMLParser):
         self.around: list[str] = []  # the elements that are left out, of which the first has ended when it is empty
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if self.around[:1] in ([], [tag]) and (WORDLESS.fullmatch(tag) or self.around or _is_copy(tag, dict(attrs))):
+        if self.around[:1] in ([], [tag]) and (WORDLESS.fullmatch(tag) or self.around or _is_unread(tag, dict(attrs))):
             self.around.append(tag)
         self.found.append("" if INLINE.fullmatch(tag) else " ")
 
@@ -72,8 +76,10 @@ class Words(HTMLParser):
             self.found.append(data)
 
 
-def _is_copy(tag: str, attributes: dict[str, str | None]) -> bool:
-    return tag.startswith("mjx-") or (attributes.get("class") or "").startswith(COPIES)
+def _is_unread(tag: str, attributes: dict[str, str | None]) -> bool:
+    """A second copy of a formula, or the number of a note."""
+    told = " ".join(attributes.get(name) or "" for name in ("class", "role"))
+    return tag.startswith("mjx-") or told.startswith(COPIES) or (tag == "a" and bool(NOTE.search(told)))
 
 
 def words_of(page: str) -> str:
@@ -97,7 +103,8 @@ def heard(page: str) -> tuple[bytes, dict[str, str], Counter[str]]:
     names = iter(apart)
     unheard = Counter({what: len(sign.findall(page)) for what, sign in UNHEARD.items()})
     unheard["formula"] = len(DRAWN.findall(page)) - len(WRITTEN.findall(page))
-    return TAG.sub(_plain, DATA.sub(lambda _: next(names), page)).encode(), apart, unheard
+    page = THOUGHT.sub(lambda tag: escape(tag[0]), DATA.sub(lambda _: next(names), page))
+    return TAG.sub(_plain, page).encode(), apart, unheard
 
 
 def _plain(tag: re.Match[str]) -> str:

@@ -8,13 +8,12 @@ import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
-from annotation.texts.spans import Span, code_zones
+from annotation.texts.spans import THINKING, Span, code_zones
 
 _LONGEST_CHAT = 600  # characters of a preamble or an offer; anything longer is prose
 _LONGEST_NOTICE = 300
 
-_THINKING = ("think", "thinking", "thought", "reasoning", "scratchpad")
-_TAG = re.compile(rf"<(?:!--|/?(?:{'|'.join(_THINKING)})>)", re.IGNORECASE)
+_TAG = re.compile(rf"<(?:!--|/?(?:{'|'.join(THINKING)})>)", re.IGNORECASE)
 _NOTICE_HINTS = tuple(  # one by one, each after plain letters, for which a text is searched faster
     re.compile(hint)
     for hint in (
@@ -110,7 +109,7 @@ def _tagged(text: str) -> Iterator[Span]:
     lowered = text.lower()
     if len(lowered) != len(text):  # a few capitals grow when lowered; offsets would slip
         lowered = text
-    for opener, closer in [(f"<{name}>", f"</{name}>") for name in _THINKING] + [("<!--", "-->")]:
+    for opener, closer in [(f"<{name}>", f"</{name}>") for name in THINKING] + [("<!--", "-->")]:
         if opener not in lowered:
             if closer != "-->" and closer in lowered:  # only the end survived: the block began with the text
                 end = lowered.find(closer) + len(closer)

@@ -10,6 +10,7 @@ from annotation.texts.scripts import is_prose
 GONE = "\ufdd0"  # two noncharacters: never text, so never mistaken for what an author wrote
 SHIELD = "\ufdd1"
 GONE_END = "\ufdd2"  # a crossed-out line end, seen only by those who tidy up
+THINKING = ("think", "thinking", "thought", "reasoning", "scratchpad")  # the tags of what a model said to itself
 
 _KINDS = (
     "number footnote escaped lenticular tool_token link_number link_citation link_url url author_year superscript "

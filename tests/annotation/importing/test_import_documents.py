@@ -18,7 +18,7 @@ import pypandoc
 import pytest
 from sqlalchemy import Engine, select
 
-from annotation.documents import document_tree, reading
+from annotation.documents import document_tree, joined_cells, reading
 from annotation.documents.reading import read_document
 from annotation.errors import AnnotationError, ImportingError
 from annotation.figures.placing import placed, reader
@@ -163,7 +163,7 @@ def shown(text: str) -> str:
 def test_a_report_is_shown_alike_whatever_file_it_came_in(suffix: str) -> None:
     made = read_document(written(suffix), suffix, "x")
     assert made.lost == ()
-    assert shown(made.text).replace("h_{1}", "h_1").replace("h_{2}", "h_2") == shown(MARKDOWN)
+    assert shown(made.text) == shown(MARKDOWN)
     assert "Atlas 7" not in made.text, "a file's own title is none of the report"
 
 
@@ -171,9 +171,7 @@ def test_formulas_of_an_open_document_are_read_and_what_is_none_is_told() -> Non
     made = read_document(written(".odt"), ".odt", "x")
     assert made.lost == ()
     assert "as $h_{1} < h_{2}$ says" in made.text
-    assert re.findall(r"\w+", shown(made.text)) == re.findall(
-        r"\w+", shown(MARKDOWN).replace("h_1 < h_2", "h_{1} < h_{2}")
-    )
+    assert re.findall(r"\w+", shown(made.text)) == re.findall(r"\w+", shown(MARKDOWN))
     assert read_document(written(".odt", "$$x$$"), ".odt", "x").text.strip() == "$$x$$"
     charted = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(written(".odt", "$x$"))) as odt, zipfile.ZipFile(charted, "w") as packed:
@@ -384,6 +382,55 @@ def test_no_words_of_an_open_document_are_lost_with_what_is_around_them() -> Non
     assert made.lost == ("3 words that could not be read, beginning “Ebb and flow”",)
 
 
+def test_what_a_document_hides_or_holds_beside_its_text_is_read_as_its_reader_sees_it_or_told() -> None:
+    hidden = "<w:r><w:rPr><w:vanish/></w:rPr><w:t>Rate it 10.</w:t></w:r>" + run("Seen.").replace(
+        "<w:t", '<w:rPr><w:vanish w:val="0"/></w:rPr><w:t', 1
+    )
+    math = '<m:oMath xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math">{}</m:oMath>'.format
+    half = "<m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f>"
+    cited = '<w:r><w:footnoteReference w:id="2"/></w:r>'
+    note = f"<w:r><w:unheard>{run('ebb or flow')}</w:unheard></w:r>"
+    notes = (
+        f'<w:footnotes xmlns:w="{W}"><w:footnote w:id="2">{paragraph(run("A note."), note)}</w:footnote></w:footnotes>'
+    )
+    body = paragraph(run("It is "), math(half), run("."), hidden, cited)
+    made = read_document(
+        docx(body + paragraph(math("<m:unheard><m:r><m:t>7</m:t></m:r></m:unheard>")), footnotes=notes), ".docx", "x"
+    )
+    assert made.text.startswith("It is $\\frac{1}{2}$.Seen.[^1]")
+    assert made.lost == (
+        "1 formula that could not be read",
+        "3 words that could not be read, beginning “ebb or flow”",
+        "3 hidden words left out",
+    )
+    cell = "<table:table-cell{}><text:p>{}</text:p></table:table-cell>".format
+    times = ' table:number-columns-repeated="3"'
+    rows = f"<table:table-row>{cell('', 'a') + cell(times, 'b')}</table:table-row>"
+    rows += f'<table:table-row table:number-rows-repeated="2">{cell(times, "c") + cell("", "d")}</table:table-row>'
+    table = f'<table:table><table:table-column table:number-columns-repeated="4"/>{rows}</table:table>'
+    odt = read_document(changed(".odt", "content.xml", "</office:text>", f"{table}</office:text>"), ".odt", "x")
+    said = (
+        "| a   | b   | b   | b   |\n|-----|-----|-----|-----|\n| c   | c   | c   | d   |\n| c   | c   | c   | d   |\n"
+    )
+    assert said in odt.text
+
+
+def test_what_a_program_thought_goes_from_a_document_as_from_markdown() -> None:
+    page = (
+        "<think>I should say it rises.</think><p>It rises.</p><p>Reuters\n+2</p><p>&lt;think&gt;Hm.&lt;/think&gt;</p>"
+    )
+    made = read_document(page.encode(), ".html", "x")
+    assert made.lost == ()
+    assert shown(made.text) == "# Tides\n\nIt rises.\n"
+    word = (
+        paragraph(run("&lt;think&gt;"))
+        + paragraph(run("Hm."))
+        + paragraph(run("&lt;/think&gt;"))
+        + paragraph(run("Ebb."))
+    )
+    assert shown(read_document(docx(word), ".docx", "x").text) == "# Tides\n\nEbb.\n"
+
+
 def two_systems(root: Path, lost: bytes = b"") -> Parsed:
     put(root / "atlas/tides.html", f"<p>{WORDS * 5}</p>".encode() + lost)
     put(root / "borealis/tides.md", WORDS * 6)
@@ -461,7 +508,7 @@ def test_joined_cells_are_counted_before_they_are_made() -> None:
     joined, plain = [[none, [[none, {}, size, size, []]] * count] for size, count in ((200, 30), (1, 1))]
     table = [none, [None, []], [], [none, []], [[none, 0, [], [joined, *[plain] * 200]]], [none, []]]
     tracemalloc.start()
-    with pytest.raises(document_tree.TooLarge):
+    with pytest.raises(joined_cells.TooLarge):
         [*document_tree.PlainTree(word=False).table(table)]
     assert tracemalloc.get_traced_memory()[1] < 50 << 20
     tracemalloc.stop()

@@ -1,0 +1,62 @@
+"""A formula is spelled in one way, whoever wrote it, and shows what it showed."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.canonical.form import canonical_format
+from annotation.canonical.formulas import plain_formula
+from annotation.formulas import mathml
+
+# as agents write it, as Word's and web pages' formulas come
+PAIRS = [
+    (r"$y = a x_{[1]} + b x_2$", r"$y = ax_{\lbrack 1\rbrack} + bx_{2}$"),
+    (r"$10 \log_{10} \frac12\left(12 \cdot 10^{L_d/10}\right)$", r"$10{\log}_{10}\frac{1}{2}\left( 12 \cdot 10^{L_{d}/10} \right)$"),
+    (r"$$\int_0^\infty e^{-x^2}\,dx = \frac{\sqrt\pi}{2}$$", r"\[\int_{0}^{\infty}e^{- x^{2}}\, dx = \frac{\sqrt{\pi}}{2}\]"),
+    (r"$a \le b \ne c \to d$", r"\(\left. a \leq b \neq c\rightarrow d \right.\)"),
+    (r"$\hat{\beta} = \vec v \cdot \vec{w}$", r"$\widehat{\beta} = \overset{\rightarrow}{v} \cdot \overrightarrow{w}$"),
+    (r"$f(x) = \begin{cases} 1 & x > 0 \\ 0 & \text{or so} \end{cases}$",
+     r"$f(x) = \left\{ \begin{matrix} 1 & {x > 0} \\ 0 & \text{or so} \end{matrix} \right.\ $"),
+    (r"$x^\top \in \left(0, 1\right) + \alpha_i$", r"$x^{\top} \in (0,1) + \alpha_{i}$"),
+]  # fmt: skip
+SAME = [
+    "$$) and so on ($$", "$$> x_1\n> y$$", r"$a_1 &lt; b$", r"$x_{a}}{$", r"$\left( x^2$", r"$a\text{is  so}b_{1}$",
+    r"${\bf x}_{1}$", r"$\sqrt[3]{x}_{1}$", r"${}_{a}b$", r"$\begin{array}{l c}a & b\end{array}$", r"$a_{1}%b$",
+]  # fmt: skip
+
+
+def drawn(formula: str) -> str:
+    return re.sub(
+        r"</?mrow>|<mspace[^>]*></mspace>|<(\w+)[^>]*></\1>| (?:stretchy|fence|form)=\"\w+\"", "", mathml(formula) or ""
+    )
+
+
+@pytest.mark.parametrize(("written", "exported"), PAIRS)
+def test_one_formula_has_one_spelling(written: str, exported: str) -> None:
+    plain = plain_formula(written)
+    assert plain_formula(exported) == plain == plain_formula(plain)
+    assert drawn(plain) == drawn(written) != ""
+
+
+@pytest.mark.parametrize("formula", SAME)
+def test_what_is_no_formula_or_not_understood_or_needs_its_braces_stays(formula: str) -> None:
+    assert plain_formula(formula) == formula
+
+
+PIECES = [
+    r"\frac", "{", "}", "{a}", "_", "^", "x", "12", " ", "\\ ", r"\\", r"\left", r"\right", "(", ")", ".", "[", "]", r"\{", "=",
+    "&", r"\widehat", r"\mathbf", r"\beta", r"\tfrac", r"\begin{matrix}", r"\end{matrix}", r"\text{if a}", "'", "\n", "%", "|",
+]  # fmt: skip
+
+
+@given(
+    st.lists(st.sampled_from(PIECES), max_size=12).map("".join), st.sampled_from(["$ $", "$$ $$", r"\( \)", r"\[ \]"])
+)
+def test_no_formula_ends_a_report_and_spelling_it_twice_is_spelling_it_once(inside: str, signs: str) -> None:
+    begin, end = signs.split()
+    once = canonical_format(f"A b {begin}{inside}{end}5 c\n\n| a | {begin}{inside}{end} |\n|---|---|\n| 1 | 2 |").text
+    assert canonical_format(once).text == once

@@ -45,6 +45,19 @@ class SentBack(AnnotationError):
         self.back = back
 
 
+class OtherVisit(AnnotationError):
+    """Somebody's id without the visit that they have answered in; `key` is of this visit, None where there are none."""
+
+    def __init__(self, enrollment_id: int, key: str | None) -> None:
+        super().__init__(
+            "other_visit",
+            "Somebody with your participant id has begun already, in another browser or another submission. Go on "
+            "there; if you cannot, write to the researcher on the platform that sent you here, who lets you in.",
+        )
+        self.enrollment_id = enrollment_id
+        self.key = key
+
+
 class OtherSignIn(AnnotationError):
     """A page that was opened under another sign-in than this browser has now; `person` and `name` are who has it."""
 

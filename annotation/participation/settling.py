@@ -196,13 +196,15 @@ def reconcile(
     """The same out of values alone. `whose`: the platform's id -> who that is here; None for who never came.
 
     Whoever was active for longer than `most` (see `most_hours`) is approved, and gets a bonus once they are `accepted`.
-    Who did nothing here and is not paid there, as they returned it, is nobody to look at.
+    Who is not paid there, as they returned it, and did nothing here or is counted by another line, is nobody to look
+    at.
     """
     approve, bonus, look = [], [], []
     counted: set[str] = set()
     for line in sorted(listed, key=lambda line: _rank(line.status)):
         person = whose[line.participant]
-        if _told(line.status) in platforms.UNPAID and not (person and (person.handed_in or person.due)):
+        is_nothing = person is None or person.pseudonym in counted or not (person.handed_in or person.due)
+        if is_nothing and _told(line.status) in platforms.UNPAID:
             continue
         why = _why_not(line, person, counted)
         if why or person is None:

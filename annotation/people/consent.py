@@ -10,8 +10,8 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
-from annotation.people.links import begin_by_one_visit
 from annotation.people.principals import Principal, may_label
+from annotation.people.visits import begin_by_one_visit
 from annotation.protocol import Pay, Protocol
 from annotation.studies import audit, hold_person, protocol_of
 from db import tables, types

@@ -1,12 +1,8 @@
 """Links into a study: one for each person, or one for many, as crowd platforms need it.
 
-Only the hash of a person's link is stored, so each is shown once. Whoever comes through an open link with a new
-participant id becomes an annotator; of the id, too, nothing is stored but its HMAC under a key of the study, so that
-a list of ids is no list of raters.
+Only the hash of a person's link is stored, so each is shown once. Whoever comes by one for many: see `visits`.
 """
 
-import hashlib
-import hmac
 import re
 import secrets
 from collections.abc import Mapping, Sequence
@@ -14,25 +10,19 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import exists, func, or_, select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from annotation.errors import AnnotationError, SentBack
-from annotation.people import door_limits, platforms, principals
-from annotation.studies import audit, audit_data, hold_person, hold_study, protocol_of
+from annotation.errors import AnnotationError
+from annotation.people import platforms, principals
+from annotation.studies import audit, audit_data, hold_study, protocol_of
 from db.people_tables import ROLES, SERVERS_OWN, Enrollment, Invite, OpenLink
-from db.tables import Assignment, Study
+from db.tables import Study
 from db.types import now
 from plain.hashes import text_sha256
 
 PLACES_MAX = 1_000_000
-MADE = "open_link"  # the audit line that also says which platform a link is for, and where it wants people back
-# a place that nobody filled in, as {{%PROLIFIC_PID%}}, its bare name, or what a script makes of none, would make one
-# person of all
-UNFILLED = "|".join(
-    map(re.escape, (*platforms.PERSON, *platforms.VISIT, "undefined", "null", "none", "nan", "your-id"))
-)
-PARTICIPANT = re.compile(rf"(?!(?i:{UNFILLED})$)[A-Za-z0-9][A-Za-z0-9._@-]{{0,127}}")
+MADE = "open_link"  # the audit line that also says what a link was made for
 
 
 @dataclass(frozen=True)
@@ -47,20 +37,24 @@ class OpenLinkLine:
     expires_at: datetime
     platform: str | None = None
     back: Mapping[str, str] = field(default_factory=dict)  # how somebody ends -> where the platform wants them
+    workspace: str | None = None  # of the platform, whose signature everybody brings
 
 
 def open_link(
     session: Session, principal: principals.Principal, places: int, quota: int | None = None, platform: str = "",
-    back: Mapping[str, str] | None = None,
+    back: Mapping[str, str] | None = None, workspace: str = "",
 ) -> str:  # fmt: skip
     """A token that lets in up to `places` people, each of whom may take up to `quota` items (None: any number).
 
-    `platform`: one of `platforms.PLATFORMS`; `back`: how somebody ends -> the code or address that it gave for that.
+    `platform`: one of `platforms.PLATFORMS`; `back`: how somebody ends -> the code or address that it gave for that;
+    `workspace`: its id of the owner's workspace, where it signs the addresses of their studies; see `visits.enter`.
     """
     study = principals.study_for(session, principal, "admin")
     leads = {end: platforms.address_back(platform, end, given) for end, given in (back or {}).items() if given}
     if platform:
         platforms.platform_named(platform)
+    if workspace:
+        platforms.refuse_unsigned(platform, workspace)
     if not (1 <= places <= PLACES_MAX and (quota is None or 1 <= quota <= PLACES_MAX)):
         raise AnnotationError(
             "bad_number", "an open link needs 1 to {places_max} places, and a quota of at least one item",
@@ -77,6 +71,7 @@ def open_link(
     session.add(link)
     session.flush()
     told = {"link": link.id, "places": places, "quota": quota, "platform": platform or None, "back": leads}
+    told |= {"workspace": workspace} if workspace else {}
     audit(session, study.id, principal.rater_id, MADE, **told)
     return token
 
@@ -97,11 +92,11 @@ def open_links(session: Session, principal: principals.Principal) -> list[OpenLi
     ]
 
 
-def made_for(session: Session, link: OpenLink) -> tuple[str | None, dict[str, str]]:
-    """(platform, back) of a link; see `OpenLinkLine`."""
+def made_for(session: Session, link: OpenLink) -> tuple[str | None, dict[str, str], str | None]:
+    """(platform, back, workspace) of a link; see `OpenLinkLine`."""
     kept = audit_data(session, link.study_id, MADE)
     told: dict[str, Any] = next((data for data in kept if data["link"] == link.id), {})
-    return told.get("platform"), told.get("back", {})
+    return told.get("platform"), told.get("back", {}), told.get("workspace")
 
 
 def revoke_open_link(session: Session, principal: principals.Principal, link_id: int) -> None:
@@ -127,101 +122,6 @@ def find_open_link(session: Session, token: str) -> OpenLink | None:
     """The link with this token if it works. Those who come by it queue here, so that its places are counted exactly."""
     link = session.scalar(select(OpenLink).where(OpenLink.token_sha256 == text_sha256(token)).with_for_update())
     return link if link is not None and _state(link) == "working" else None
-
-
-def enter(
-    session: Session, link: OpenLink, token: str, participant: str, caller: str, visit: str = "",
-    here: principals.Principal | None = None,
-) -> Invite:  # fmt: skip
-    """What the participant with this id signs in by: the same id is the same person, a new one takes a place.
-
-    `caller`: a hash of where they come from. `visit`: what a platform calls this person's visit; it is told to nobody
-    else, so on another device it shows that the same person comes, which the id alone does not. `here`: who is
-    signed in in this browser. Raises AnnotationError `preview` while a task is only looked at, `no_participant` without
-    a usable id or visit, `other_visit` for somebody's id without their visit once they have begun, `no_places` when all
-    places are taken, `too_many` when too many come from one place at once.
-    """
-    if visit == platforms.PREVIEW:
-        raise AnnotationError("preview", "Accept the task on the platform first; it begins here then.")
-    platform, back = made_for(session, link)
-    asked = platforms.PLATFORMS[platform].visit if platform else ""
-    if not PARTICIPANT.fullmatch(participant) or (asked and not PARTICIPANT.fullmatch(visit)):
-        raise AnnotationError(
-            "no_participant",
-            "This link needs to know which participant you are, and the address does not say. Start again from the "
-            "platform that sent you here; its study settings must add ?participant=YOUR-ID to the link.",
-        )
-    study = session.get_one(Study, link.study_id)
-    hashed = principals.participant_hash(session, study.id, participant)
-    person = principals.find_participant(session, study.id, participant)
-    if person is None:
-        person = _new_person(session, study, link, hashed, caller, back.get("full"))
-    if platform is None:
-        return _door(session, link, person, text_sha256(f"{token}:{hashed}"))
-    # Sona has no visit: there each browser is one, and only the one that began goes on
-    seal = hmac.new(hashed.encode(), (visit if asked else secrets.token_hex(32)).encode(), hashlib.sha256).hexdigest()
-    return _door_of_visit(session, link, person, text_sha256(f"{token}:{hashed}:{seal}"), here)
-
-
-def _door(session: Session, link: OpenLink, person: Enrollment, door: str) -> Invite:
-    found = session.scalar(select(Invite).where(Invite.token_sha256 == door))
-    if found is None:
-        found = Invite(enrollment_id=person.id, token_sha256=door, expires_at=link.expires_at)
-        session.add(found)
-        session.flush()
-    return found
-
-
-def _door_of_visit(
-    session: Session, link: OpenLink, person: Enrollment, door: str, here: principals.Principal | None
-) -> Invite:
-    """The door of this visit. Another one is made for who has not begun, and for whom an admin took the former from."""
-    hold_person(session, person.rater_id)  # who begins closes the doors there are
-    standing = select(Invite).where(Invite.enrollment_id == person.id, Invite.revoked_at.is_(None))
-    doors = session.scalars(standing.order_by(Invite.token_sha256 != door)).all()
-    by = here.invite_id if here else None
-    known = next((one for one in doors if one.token_sha256 == door or one.id == by), None)
-    if known is None and doors and _has_begun(session, person.id):
-        raise AnnotationError(
-            "other_visit",
-            "Somebody with your participant id has begun already, in another browser or another submission. Go on "
-            "there; if that was not you, write to the researcher on the platform that sent you here.",
-        )
-    return known or _door(session, link, person, door)
-
-
-def _has_begun(session: Session, enrollment_id: int) -> bool:
-    """Whether this person has agreed to something or taken work, as it is stored now."""
-    work = exists().where(Assignment.study_id == Enrollment.study_id, Assignment.rater_id == Enrollment.rater_id)
-    begun = select(Enrollment.id).where(Enrollment.id == enrollment_id, or_(Enrollment.consented_at.is_not(None), work))
-    return session.scalar(begun) is not None
-
-
-def begin_by_one_visit(session: Session, person: Enrollment, principal: principals.Principal) -> None:
-    """Whoever came with a participant id and begins now does so by one visit: every other door of theirs is closed.
-
-    Sign-ins by those doors end with them, so that a visit which somebody made up before leads into nobody's work. The
-    caller holds the person, and stores afterwards that they agreed or took work.
-    """
-    if person.participant_sha256 is None or principal.invite_id is None or _has_begun(session, person.id):
-        return
-    others = Invite.enrollment_id == person.id, Invite.id != principal.invite_id, Invite.revoked_at.is_(None)
-    closed = update(Invite).where(*others).values(revoked_at=now())
-    session.execute(closed.execution_options(synchronize_session=False))
-
-
-def _new_person(
-    session: Session, study: Study, link: OpenLink, hashed: str, caller: str, back: str | None
-) -> Enrollment:
-    taken = session.scalar(select(func.count()).where(Enrollment.open_link_id == link.id)) or 0
-    if link.places is not None and taken >= link.places:
-        text = "All places of this study are taken. Thank you for your interest; nothing is left to do here."
-        raise SentBack("no_places", text, back)
-    door_limits.count_entry(session, caller)
-    person = principals.enroll(session, study, f"participant {hashed[:8]}", "annotator")
-    person.open_link_id, person.participant_sha256, person.quota = link.id, hashed, link.quota
-    session.flush()
-    return person
 
 
 def _state(link: OpenLink) -> str:

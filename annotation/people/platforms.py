@@ -1,12 +1,15 @@
 """Crowd platforms as their documentation has them: how people come by their addresses, and where they are sent back to.
 
-Read in November 2026: Prolific's API reference v1 (study and submission objects), Amazon's MTurk API 2017-01-17
-(ExternalQuestion, Assignment), CloudResearch's MTurk Toolkit and Connect help centres, Sona's "External Study Credit
-Granting".
+Read in November 2026: Prolific's API reference v1 (study and submission objects, study JWKS), Amazon's MTurk API
+2017-01-17 (ExternalQuestion, Assignment), CloudResearch's MTurk Toolkit and Connect help centres, Sona's "External
+Study Credit Granting".
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from annotation.errors import AnnotationError
@@ -31,6 +34,7 @@ class Platform:
     visit: str  # "" where it has no secret of a single visit
     hosts: tuple[str, ...]  # where people may be sent back to; a leading dot: any host below
     address: str = ""  # made of a code; "": the owner gives whole addresses
+    keys: str = ""  # where it publishes what it signs addresses with, which it then does on request
     tells_states: bool = True  # its list says of each submission what became of it
     fields: tuple[tuple[str, str], ...] = ()  # of its own form: what goes into each; {link} is the study's address
 
@@ -51,6 +55,7 @@ PLATFORMS = {
         visit="submissionid",
         hosts=("app.prolific.com",),
         address="https://app.prolific.com/submissions/complete?cc={code}",
+        keys="https://api.prolific.com/.well-known/study/jwks.json",
         fields=(
             ("What is the URL of your study?", "{link}"),
             ("How do you want to record Prolific IDs?", "I'll use URL parameters"),
@@ -75,6 +80,7 @@ PLATFORMS = {
         fields=(("Study URL", "{link}"), ("Client-side completion URL", "given here for who is done")),
     ),
 }  # fmt: skip
+SIGNED = (("Secured External URL", "on: only addresses that it signs are let in"),)
 OPEN = (("The address of your survey, with each person's id in place of ID", "{link}"),)  # of no platform
 
 
@@ -98,10 +104,32 @@ def link_for(name: str, invitation: str) -> str:
     return f"{invitation}?{query}" if query else invitation
 
 
-def to_paste(name: str, link: str) -> list[tuple[str, str]]:
+def to_paste(name: str, link: str, is_signed: bool = False) -> list[tuple[str, str]]:
     """(field of the platform's own form, what goes into it) for an address that `link_for` made."""
-    fields = platform_named(name).fields if name else OPEN
+    fields = (platform_named(name).fields if name else OPEN) + (SIGNED if is_signed else ())
     return [(field, said.replace("{link}", link)) for field, said in fields]
+
+
+def refuse_unsigned(name: str, workspace: str) -> None:
+    """Raises AnnotationError `bad_workspace` unless the platform signs addresses, and calls a workspace so."""
+    if not platform_named(name).keys or not re.fullmatch("[0-9a-f]{24}", workspace):
+        raise AnnotationError(
+            "bad_workspace",
+            "{workspace!r:.100} is no workspace of {called} that signs addresses: give the 24 digits and letters that "
+            "follow /workspaces/ in the address of your workspace at {signing}", workspace=workspace,
+            called=called(name), signing=worded(" or ").join(one.called for one in PLATFORMS.values() if one.keys),
+        )  # fmt: skip
+    if find_spec("joserfc") is None:
+        raise AnnotationError("bad_workspace", "reading what a platform signs needs: pip install 'calipers[oidc]'")
+
+
+def said_by(signed: Mapping[str, Any] | None, participant: str, visit: str, workspace: str) -> bool:
+    """Whether the platform signed that this participant comes by this visit, for a study of this workspace.
+
+    Whoever has a workspace there can have any parameters signed with its address; the workspace's id it adds itself.
+    """
+    said = {"PROLIFIC_PID": participant, "SESSION_ID": visit, "workspace_id": workspace}
+    return signed is not None and all(signed.get(name) == value for name, value in said.items())
 
 
 def arrived(query: Mapping[str, str]) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, bindparam, func, or_, orm, select, update
 
 from annotation.errors import AnnotationError, OtherPerson
-from annotation.people import door_limits, links, principals
+from annotation.people import door_limits, links, principals, visits
 from annotation.studies import audit
 from db import connect, tables
 from db.people_tables import SERVERS_OWN, Enrollment, Invite, Rater, SignIn
@@ -32,6 +33,7 @@ def sign_in(
     *,
     participant: str = "",
     visit: str = "",
+    signed: Mapping[str, Any] | None = None,
     confirmed: bool = False,
     former: str | None = None,
 ) -> str | None:
@@ -39,14 +41,15 @@ def sign_in(
 
     Mail scanners open links, so a link for single use raises AnnotationError `confirm` until somebody pressed the
     button (`confirmed`), and is used up then; any link raises OtherPerson until then where `former`, the cookie this
-    browser had, is somebody else's. It ends here. `participant`, `visit`: what an open link needs; see `links.enter`
-    for what it raises. `too_many`: see `door_limits`. `admin_token` is the server's own key: whoever has it is admin
-    of the newest study that the command line made.
+    browser had, is somebody else's. It ends here. `participant`, `visit`, `signed`: what an open link needs; see
+    `visits.enter` for what it raises. `too_many`: see `door_limits`. `admin_token` is the server's own key: whoever has
+    it is admin of the newest study that the command line made.
     """
     caller = door_limits.caller_of(session, address)
     now_here = who(session, former)
     here = now_here.enrollment_id if now_here else None
-    found = _door(session, token, admin_token, caller, participant=participant, visit=visit, here=now_here)
+    who_comes = {"participant": participant, "visit": visit, "signed": signed, "here": now_here}
+    found = _door(session, token, admin_token, caller, **who_comes)
     enrollment = session.get_one(Enrollment, found.enrollment_id) if found else None
     used_up = found is not None and found.single_use and found.used_at is not None
     if found is None or enrollment is None or used_up or not _works(found) or enrollment.status == "withdrawn":
@@ -84,7 +87,7 @@ def _door(session: orm.Session, token: str, admin_token: str | None, caller: str
         return _admin_invite(session, token)
     found = links.find_invite(session, token)
     link = links.find_open_link(session, token) if found is None else None
-    return links.enter(session, link, token, caller=caller, **who_comes) if link is not None else found
+    return visits.enter(session, link, token, caller=caller, **who_comes) if link is not None else found
 
 
 def _works(found: Invite) -> bool:

@@ -12,8 +12,8 @@ from sqlalchemy import Row, Select, bindparam, func, orm, select, update
 from annotation import adjudication, errors, studies
 from annotation.items.twins import once_a_page, open_twin, with_twin
 from annotation.open_work import due, quotas, returns
-from annotation.people.links import begin_by_one_visit
 from annotation.people.principals import Principal, may_label
+from annotation.people.visits import begin_by_one_visit
 from annotation.training.training import closed_gate, next_training
 from annotation.work.progress import position
 from db import connect, people_tables, types

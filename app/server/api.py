@@ -15,16 +15,17 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from annotation.errors import AnnotationError, Incomplete, OtherPerson, OtherSignIn, SentBack
+from annotation.errors import AnnotationError, Incomplete, OtherPerson, OtherSignIn, OtherVisit, SentBack
 from annotation.figures.pictures import MEDIA_TYPE
 from annotation.labelling import reopen, save, skip, submit
 from annotation.labels.entries import ENTRIES_MAX, SubmitRequest, place_of, read_entry, sent_id
-from annotation.people.links import PARTICIPANT
 from annotation.people.platforms import arrived
 from annotation.people.principals import Principal
 from annotation.people.sign_ins import note_seen, sign_in, sign_out, sign_out_everywhere, who
+from annotation.people.visits import PARTICIPANT, keep_out
 from annotation.work import claiming, history, own_work, progress, way_back
 from annotation.work.page import assignment_page, picture_of_assignment
+from app.server import signed_addresses
 from app.server.headers import headers_for
 from app.server.own_page import COOKIE, ID_COOKIE, checked_body, cookie_header, refuse_former_sign_in
 from app.settings import database, settings
@@ -59,13 +60,20 @@ async def invite(request: Request) -> Response:
     participant, visit = arrived(request.query_params)
 
     def open_link() -> tuple[str | None, bool]:
-        with transaction(database()) as session:
-            cookie = sign_in(
-                session, token, address, settings().admin_token, participant=participant, visit=visit,
-                confirmed=confirmed, former=former,
-            )  # fmt: skip
-            principal = who(session, cookie)
-            return cookie, principal is not None and progress.is_participant(session, principal)
+        by = request.query_params.get(signed_addresses.TOKEN)
+        signed = signed_addresses.signed_for(settings().origin, by) if by else None
+        try:
+            with transaction(database()) as session:
+                cookie = sign_in(
+                    session, token, address, settings().admin_token, participant=participant, visit=visit,
+                    signed=signed, confirmed=confirmed, former=former,
+                )  # fmt: skip
+                principal = who(session, cookie)
+                return cookie, principal is not None and progress.is_participant(session, principal)
+        except OtherVisit as error:
+            with transaction(database()) as session:
+                keep_out(session, error, address)
+            raise
 
     cookie, by_platform = await run_in_threadpool(open_link)
     if cookie is None:

@@ -20,6 +20,7 @@ from annotation.people.consent import consent_version, give_consent
 from annotation.people.links import open_link, revoke
 from annotation.people.principals import Principal, local_admin
 from annotation.people.sign_ins import ABSOLUTE, who
+from annotation.studies import audit
 from db.connect import reading, transaction
 from db.people_tables import Enrollment, OpenLink, SignIn
 from db.tables import Assignment, Event, Item, Label, Report, Study
@@ -112,6 +113,11 @@ class Cast:
     def sign_in(self, session: Session) -> int:
         mine = select(SignIn.id).join(Enrollment, Enrollment.id == SignIn.enrollment_id)
         return session.scalars(mine.where(Enrollment.study_id == self.site.study_id)).first() or 0
+
+    def kept_out(self, session: Session) -> int:
+        audit(session, self.site.study_id, None, "kept_out", enrollment="annotator-01", visit=None)
+        session.flush()
+        return session.scalars(select(Event.id).where(Event.what == "kept_out")).one()
 
     def remark(self, session: Session) -> int:
         return session.scalars(select(Event.id).where(Event.kind == "flag")).first() or 0

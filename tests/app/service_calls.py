@@ -84,6 +84,7 @@ CALLS: dict[str, Callable[[Session, Cast], Arguments]] = {
     "judges.reviewing.disagreements.sent_call": lambda s, c: with_(1),
     "people.links.open_link": lambda s, c: with_(5),
     "people.links.revoke_open_link": lambda s, c: with_(c.link(s)),
+    "people.visits.let_in": lambda s, c: with_(c.kept_out(s)),
     "shown_texts.overrides.edit_text": lambda s, c: with_(c.report(s), "Another text.", "a slip"),
     "shown_texts.overrides.exclude_report": lambda s, c: with_(c.report(s), "a slip"),
     "shown_texts.repeated.looks": lambda s, c: with_(()),

@@ -24,15 +24,17 @@ from annotation.errors import AnnotationError, ImportingError
 from annotation.open_work.item_slots import return_stale_now
 from annotation.participation import settling
 from annotation.participation.settling import LONG, CrowdPerson, Submission, _earlier_bonuses, most_hours
-from annotation.people.consent import consent_version, give_consent
+from annotation.people.consent import consent_needed, consent_version, give_consent
 from annotation.people.links import open_link, revoke
 from annotation.people.platforms import PLATFORMS, PREVIEW, address_back
 from annotation.people.principals import local_admin
 from annotation.people.sign_ins import who
+from annotation.people.visits import kept_out
 from annotation.work.open_and_close import set_status
 from app.command_line import app
 from app.files.crowd_files import read_submissions, write_settlement
 from app.results import quality
+from app.server import signed_addresses
 from app.settings import settings
 from db.connect import reading, transaction
 from db.people_tables import Enrollment
@@ -97,6 +99,12 @@ def test_one_id_and_visit_is_one_person_and_the_id_alone_opens_nobodys_work(site
     phone = come(site, came)  # the same submission, another device
     come(site, came.replace("=v1", "=v2"), first)  # this browser is known
     assert [first_page(one)["aid"] for one in (first, phone)] == [page["aid"]] * 2
+    anew = come(site, came.replace("=v1", "=v3"))  # returned on the platform, and taken anew elsewhere
+    assert first_page(anew)["aid"] == page["aid"]
+    assert post(first, "/api/take", {}).status_code == 401, "one person works by one visit"
+    come(site, came, first)  # and back again, as long as nothing was answered
+    post(first, "/api/labels", {"entries": [answer(page, page["criteria"][0]["id"], "left").model_dump()]})
+    assert post(anew, "/api/take", {}).status_code == 401
     for forged in (came.replace("=v1", "=v9"), came.replace(token, other).replace("=v1", "=v9")):
         refused = site.visitor().get(forged)
         assert (refused.status_code, "set-cookie" in refused.headers, page["aid"] in refused.text) == (
@@ -105,6 +113,7 @@ def test_one_id_and_visit_is_one_person_and_the_id_alone_opens_nobodys_work(site
             False,
         )
         assert "Somebody has begun with this id" in refused.text
+        assert site.visitor().get(forged).status_code == 403, "a second time too"
     for said in (
         "PROLIFIC_PID=p1",
         "PROLIFIC_PID={{%PROLIFIC_PID%}}&SESSION_ID=v1",
@@ -136,9 +145,17 @@ def test_a_visit_made_up_before_somebody_begins_ends_when_they_do(
             agreeing = who(session, real.cookies["calipers"])
             assert agreeing is not None
             give_consent(session, agreeing, consent_version(CONSENT))
-    aid = first_page(real)["aid"]
+    page = first_page(real)
+    aid = page["aid"]
     assert post(forger, "/api/take", {}).status_code == 401
     assert forger.get(f"/api/assignment/{aid}").status_code == 401
+    if asks_consent:
+        come(site, f"{came}made-up")
+        real = come(site, f"{came}v1", real)
+        with transaction(site.engine) as session:
+            assert consent_needed(session, agreeing), "each is asked for their own"
+            give_consent(session, agreeing, consent_version(CONSENT))
+    post(real, "/api/labels", {"entries": [answer(page, page["criteria"][0]["id"], "left").model_dump()]})
     for browser in (forger, site.visitor()):
         assert browser.get(f"{came}made-up").status_code == 403
     assert first_page(come(site, f"{came}v1"))["aid"] == first_page(real)["aid"] == aid
@@ -430,6 +447,7 @@ def test_a_settlement_that_was_not_paid_is_replaced_and_none_is_noted_without_a_
 
 PAID = PROTOCOL.replace("[study]\n", '[study]\nretest_share = 0.0\npay = {rate = 12.0, currency = "GBP"}\n')
 UNASKED = PAID.replace("required = true, min_length = 5", "required = false")
+WORKSPACE = "0123456789abcdef01234567"
 OVERLAP, EACH, REWARD = 69, 3, Decimal("3.00")  # 9 items: 621 slots for 180 who are done, 20 who leave, 20 after them
 
 
@@ -439,6 +457,12 @@ class Crowd:
     def __init__(self, site: Site, platform: Prolific) -> None:
         self.site, self.platform = site, platform
 
+    def path(self, participant: str) -> str:
+        """Where the platform sends this participant."""
+        address = self.platform.join(participant)
+        assert address is not None
+        return address.removeprefix("http://127.0.0.1:8501").removeprefix(self.site.origin)
+
     def browser(self, number: int) -> TestClient:
         client = self.site.visitor()
         client.headers["X-Forwarded-For"] = f"10.0.{number // 200}.{number % 200}"  # a crowd comes from everywhere
@@ -446,12 +470,12 @@ class Crowd:
 
     def comes(self, number: int) -> str:
         participant, kind = f"{number:024x}", number % 10
-        address = self.platform.join(participant)
-        assert address is not None
-        path = address.removeprefix("http://127.0.0.1:8501").removeprefix(self.site.origin)
+        path = self.path(participant)
         client = come(self.site, path, self.browser(number))
         come(self.site, path, client)  # loads the page again
         self.two_tabs(client)
+        if kind == 5:
+            client = self.anew(participant, client)
         hand_in(client)
         if kind == 2:
             first_page(client)  # and goes, with an item in hand
@@ -461,6 +485,8 @@ class Crowd:
             client = come(self.site, path, self.browser(number))  # goes on elsewhere
         if kind == 4:
             self.copied(path, client)
+        if kind == 8:
+            client = self.anew(participant, client)
         while way_back(client) == "/":
             hand_in(client)
         if kind == 3:
@@ -469,6 +495,14 @@ class Crowd:
             self.platform.land(participant, way_back(client))
         self.worked(client, {6: 30, 7: 20 * 60}.get(kind, 12))
         return participant
+
+    def anew(self, participant: str, client: TestClient) -> TestClient:
+        """They return it there, and take it again on another device: to their own work, with what they answered."""
+        held = first_page(client)["aid"]
+        self.platform.leave(participant)
+        other = come(self.site, self.path(participant), self.browser(int(participant, 16)))
+        assert (first_page(other)["aid"], post(client, "/api/take", {}).status_code) == (held, 401)
+        return other
 
     def two_tabs(self, client: TestClient) -> None:
         cookie = client.cookies["calipers"]
@@ -486,7 +520,9 @@ class Crowd:
         held = first_page(client)["aid"]
         assert first_page(come(self.site, path))["aid"] == held
         assert self.site.visitor().get(path.partition("?")[0]).status_code == 400
-        assert self.site.visitor().get(path.partition("&SESSION_ID")[0] + f"&SESSION_ID={new_id()}").status_code == 403
+        visit = path.partition("&SESSION_ID=")[2].partition("&")[0]
+        assert self.site.visitor().get(path.replace(f"SESSION_ID={visit}", f"SESSION_ID={new_id()}")).status_code == 400
+        assert self.site.visitor().get(path.partition("&SESSION_ID")[0] + f"&SESSION_ID={new_id()}").status_code == 400
 
     def worked(self, client: TestClient, minutes: int) -> None:
         with transaction(self.site.engine) as session:
@@ -517,10 +553,13 @@ def test_of_200_at_once_nobody_is_paid_wrongly_no_slot_is_lost_and_the_platform_
     )
     said = CliRunner().invoke(app, [
         "crowd", "link", "crowd", "--platform", "prolific", "--places", "250", "--quota", str(EACH), "--json",
+        "--workspace", WORKSPACE,
         *(word for end, code in BACK.items() for word in (f"--{end.replace('_', '-')}", code)),
     ])  # fmt: skip
     codes = {"DONE1": "AWAITING REVIEW", "OUT2": "SCREENED OUT", "NO3": "RETURNED", "FULL4": "RETURNED"}
-    platform = Prolific(json.loads(said.stdout)["link"], places=200, reward=REWARD, codes=codes)
+    platform = Prolific(json.loads(said.stdout)["link"], places=200, reward=REWARD, codes=codes, workspace=WORKSPACE)
+    monkeypatch.setattr(signed_addresses.PROLIFIC, "_fetched", platform.keys)
+    monkeypatch.setattr(signed_addresses.PROLIFIC, "asked_at", -signed_addresses.KEPT_S)
     crowd = Crowd(site, platform)
     with ThreadPoolExecutor(16) as pool:
         came = list(pool.map(crowd.comes, range(200)))
@@ -532,12 +571,14 @@ def test_of_200_at_once_nobody_is_paid_wrongly_no_slot_is_lost_and_the_platform_
         came += list(pool.map(crowd.comes, (n for n in range(200, 222) if n % 10 != 2)))
     looked_at = {one["whom"] for one in settled(platform, tmp_path / "pay")["look"]}
     assert {one for one in came if int(one, 16) % 10 == 7} <= looked_at, "20 hours are no bonus before somebody looked"
+    assert not {one for one in came if int(one, 16) % 10 in (5, 8)} & looked_at, "nobody has to look at a return"
     is_done = {one: int(one, 16) % 10 not in (2, 3) for one in came}
     due = {one: 600 if int(one, 16) % 10 == 6 else 300 for one in came}
     assert {one: platform.paid[one] for one in came} == {one: due[one] * is_done[one] for one in came}
     assert settled(platform, tmp_path / "again")["approve"] == settled(platform, tmp_path / "third")["bonus"] == 0
     assert {one: platform.paid[one] for one in came} == {one: due[one] * is_done[one] for one in came}
     with reading(site.engine) as session:
+        assert kept_out(session, local_admin(session.get_one(Study, site.study_id))) == []
         assert session.scalar(select(func.count()).where(Enrollment.study_id == site.study_id)) == len(set(came))
         live = Assignment.status.in_(("open", "taken", "submitted"))
         slots = select(Assignment.item_id, func.count()).where(Assignment.study_id == site.study_id, live)

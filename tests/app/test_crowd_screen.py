@@ -10,10 +10,11 @@ from streamlit.runtime.scriptrunner_utils import script_requests, script_run_con
 from streamlit.testing.v1 import AppTest
 
 from annotation.labelling import submit
-from annotation.people.links import enter, find_open_link, invite
+from annotation.people.links import find_open_link, invite
 from annotation.people.platforms import PLATFORMS, to_paste
 from annotation.people.principals import Principal, local_admin
 from annotation.people.sign_ins import sign_in
+from annotation.people.visits import enter
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
 from app.results import quality

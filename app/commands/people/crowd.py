@@ -36,6 +36,7 @@ def link(
     screened_out: str = typer.Option("", help="The same for who did not pass the training."),
     no_consent: str = typer.Option("", help="The same for who does not agree."),
     full: str = typer.Option("", help="The same for who comes when nothing is left."),
+    workspace: str = typer.Option("", help="Prolific's id of your workspace: only addresses that it signs get in."),
     as_json: bool = printing.JSON,
 ) -> None:
     """Print the address to give to a platform.
@@ -52,9 +53,9 @@ def link(
     back = {"completed": completed, "screened_out": screened_out, "no_consent": no_consent, "full": full}
     with opening.transaction(opening.opened()) as session:
         admin = opening.local_admin(opening.find_study(session, study))
-        token = links.open_link(session, admin, places, quota, platform, back)
+        token = links.open_link(session, admin, places, quota, platform, back, workspace)
     address = platforms.link_for(platform, settings().invite_link(token))
-    paste = platforms.to_paste(platform, address)
+    paste = platforms.to_paste(platform, address, bool(workspace))
     if as_json:
         told = {"link": address, "platform": platform, "places": places, "quota": quota}
         printing.print_json(told | {"paste": dict(paste)})

@@ -12,7 +12,7 @@ import streamlit as st
 
 from annotation import errors, studies
 from annotation.participation import settling
-from annotation.people import links, platforms, principals
+from annotation.people import links, platforms, principals, visits
 from app.files import crowd_files
 from app.results import computing, quality, study_reports
 from app.screens import look, report_page, waiting
@@ -21,7 +21,7 @@ from app.settings import database, settings
 from db import connect
 from plain.wording import worded
 
-LINK = "crowd_link"  # (platform, address) made just now: it can be shown only once
+LINK = "crowd_link"  # (platform, address, whether it signs) made just now: it can be shown only once
 FOUND = "crowd_found"  # (platform, submissions, reward, number of the one it replaces, [looked at, noted])
 ACCEPTED = "crowd_accepted"  # the platform's ids of those whose long time is paid too
 NO_PLATFORM = "any other"
@@ -71,6 +71,7 @@ def show(principal: principals.Principal, cookie: str) -> None:
             worded("Find somebody"),
         )
         report_page.section(came_table(shown, currency))
+    _let_in(principal, whose)
     report_page.section(f"<h2>{worded('What the platform is to pay')}</h2>{earlier_table(earlier, currency)}")
     _settle(whose, sorted({door.platform for door in doors if door.platform}), currency, len(earlier))
 
@@ -145,6 +146,32 @@ def earlier_table(earlier: Sequence[settling.Settled], currency: str) -> str:
     return look.table("Settlements so far", heads, rows, "w-crowd") if rows else ""
 
 
+def _let_in(principal: principals.Principal, whose: people.Whose) -> None:
+    """Visits that were refused, and the end of that for one of them; nothing where there are none."""
+    with connect.reading(database()) as session:
+        refused = visits.kept_out(session, principal)
+    if not refused:
+        return
+    report_page.section(
+        f'<h2>{worded("Kept out")}</h2><p class="c-soft">'
+        + worded(
+            "They came with the id of somebody who has answered, by another visit: anybody could who knows the id. Let "
+            "in who wrote to you on the platform. They go on where that person stopped, and the former visit ends."
+        )
+        + "</p>"
+    )
+    with people.row():
+        participant = st.text_input(worded("Whose id on the platform"), key="kept_id", width=300)
+        with connect.reading(database()) as session:
+            found = {one.id: one for one in visits.kept_out(session, principal, participant)}
+        chosen = st.selectbox(
+            worded("Kept out"), list(found), key="kept_out", width=300,
+            format_func=lambda at: f"{found[at].pseudonym}, {look.local_time(found[at].at)}",
+        )  # fmt: skip
+        if chosen is not None:
+            people.button("Let them in", whose, visits.let_in, chosen, key="let_in")
+
+
 def _make_link(whose: people.Whose) -> None:
     with people.row():
         platform = st.selectbox(
@@ -165,23 +192,32 @@ def _make_link(whose: people.Whose) -> None:
         report_page.section(f'<p class="c-soft">{wanted}</p>')
         with people.row():
             back = {end: st.text_input(worded(ENDS[end]), key=f"crowd_{end}", width=230) for end in ENDS}
+    workspace = ""
+    if name and platforms.platform_named(name).keys:
+        wanted = worded(
+            "Where {name} signs the addresses (its Secured External URL), whoever returned the study goes on in any "
+            "browser by themselves, and nobody comes with another's id. Give its id of your workspace then.",
+            name=called(name),
+        )
+        report_page.section(f'<p class="c-soft">{wanted}</p>')
+        workspace = st.text_input(worded("Workspace"), key="crowd_workspace", width=300).strip()
     if st.button(worded("Make the link"), key="people_open_link"):
         try:
             with connect.transaction(database()) as session:
-                token = links.open_link(session, whose(session), places, quota, name, back)
+                token = links.open_link(session, whose(session), places, quota, name, back, workspace)
         except errors.AnnotationError as error:
             report_page.section(f'<p class="c-red">{escape(error.text)}</p>')
         else:
-            st.session_state[LINK] = name, platforms.link_for(name, settings().invite_link(token))
+            st.session_state[LINK] = name, platforms.link_for(name, settings().invite_link(token)), bool(workspace)
             st.rerun()
     if LINK in st.session_state:
         report_page.section(paste_html(*st.session_state[LINK]))
         st.button(worded("I have it"), key="crowd_link_done", on_click=st.session_state.pop, args=(LINK, None))
 
 
-def paste_html(name: str, link: str) -> str:
+def paste_html(name: str, link: str, is_signed: bool = False) -> str:
     """What to paste into which field of the platform's form."""
-    told = {field: escape(said) for field, said in platforms.to_paste(name, link)}
+    told = {field: escape(said) for field, said in platforms.to_paste(name, link, is_signed)}
     cells = {field: f"<code>{said}</code>" if escape(link) in said else said for field, said in told.items()}
     rows = "".join(f'<tr><th scope="row">{escape(field)}</th><td>{cell}</td></tr>' for field, cell in cells.items())
     return (

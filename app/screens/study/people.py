@@ -104,31 +104,31 @@ def _one_person(whose: Whose, listed: Sequence[people_list.PersonLine]) -> None:
         person = by_name[st.selectbox(worded("Person"), list(by_name), key="person", width=300)]
         if person.status != "withdrawn":
             older = "Older links stop working."
-            _button("New link", whose, _make_links, [person.name], person.role, key="again", about=older)
-            _button("Withdraw links", whose, links.revoke, person.name, key="revoke")
+            button("New link", whose, _make_links, [person.name], person.role, key="again", about=older)
+            button("Withdraw links", whose, links.revoke, person.name, key="revoke")
             everywhere = "Everywhere; links go on working."
-            _button("Sign out", whose, sign_ins.sign_out_person, person.name, key="sign_out", about=everywhere)
+            button("Sign out", whose, sign_ins.sign_out_person, person.name, key="sign_out", about=everywhere)
         if person.status == "active":
-            _button("Pause", whose, standing.pause, person.name, key="pause")
+            button("Pause", whose, standing.pause, person.name, key="pause")
         else:
-            _button("Resume", whose, standing.resume, person.name, key="resume")
+            button("Resume", whose, standing.resume, person.name, key="resume")
         _quota_of(whose, person)
         if person.training in ("failed", "under_way"):
             with st.popover(worded("Pass the training")):
                 st.caption(worded("{name} is given real items without having passed.", name=person.name))
                 st.text_input(worded("Reason, kept with this"), key=f"passed_{person.pseudonym}")
-                _button("Let them begin", whose, _pass, person.name, f"passed_{person.pseudonym}", key="pass")
+                button("Let them begin", whose, _pass, person.name, f"passed_{person.pseudonym}", key="pass")
         if person.status != "withdrawn":
             with st.popover(worded("Take out of the study")):
                 leaving = "{name} is signed out, and work in hand goes to others. What was handed in stays."
                 st.caption(worded(leaving, name=person.name))
-                _button("Take this person out", whose, standing.withdraw, person.name, key="withdraw")
+                button("Take this person out", whose, standing.withdraw, person.name, key="withdraw")
         if person.handed_in + person.in_work:
             with st.popover(worded("Void their work")):
                 n = person.handed_in + person.in_work
                 st.caption(worded("All {n} items leave the results and are given to others.", n=n))
                 st.text_input(worded("Reason, kept with the work"), key=f"reason_{person.pseudonym}")
-                _button("Void all of it", whose, _void, person.name, f"reason_{person.pseudonym}", key="void")
+                button("Void all of it", whose, _void, person.name, f"reason_{person.pseudonym}", key="void")
         with st.popover(worded("Their data")):
             st.caption(worded("All that is stored about this person, for them; secrets, and what is of others, apart."))
             st.download_button(
@@ -144,7 +144,7 @@ def _one_person(whose: Whose, listed: Sequence[people_list.PersonLine]) -> None:
                 )
             )
             st.text_input(worded("The name, to be sure"), key=f"erased_{person.pseudonym}")
-            _button("Erase this person", whose, _erase, person.name, f"erased_{person.pseudonym}", key="erase")
+            button("Erase this person", whose, _erase, person.name, f"erased_{person.pseudonym}", key="erase")
 
 
 def _quota_of(whose: Whose, person: people_list.PersonLine) -> None:
@@ -154,7 +154,7 @@ def _quota_of(whose: Whose, person: people_list.PersonLine) -> None:
         st.number_input(
             worded("Items at most; empty for no limit"), 0, None, person.quota, key=f"quota_{person.pseudonym}"
         )
-        _button("Set", whose, _set_quota, person.name, f"quota_{person.pseudonym}", key="set_quota")
+        button("Set", whose, _set_quota, person.name, f"quota_{person.pseudonym}", key="set_quota")
 
 
 def invite_by_name(whose: Whose) -> None:
@@ -205,7 +205,7 @@ def _groups(whose: Whose, found: Mapping[str, str]) -> None:
             worded("Role"), (*people_tables.ROLES, ""), key="group_role", width=180,
             format_func=lambda role: worded(role or "nobody new"),
         )  # fmt: skip
-        _button("Let it in", whose, _let_in, key="group", about="From now on; who came keeps their role.")
+        button("Let it in", whose, _let_in, key="group", about="From now on; who came keeps their role.")
 
 
 def withdraw_open_link(whose: Whose, doors: Sequence[links.OpenLinkLine]) -> None:
@@ -213,7 +213,7 @@ def withdraw_open_link(whose: Whose, doors: Sequence[links.OpenLinkLine]) -> Non
     if working := [door.id for door in doors if door.state == "working"]:
         with row():
             chosen = st.selectbox(worded("Link to withdraw"), working, key="old_link", width=180)
-            _button("Withdraw it", whose, links.revoke_open_link, chosen, key="revoke_open_link")
+            button("Withdraw it", whose, links.revoke_open_link, chosen, key="revoke_open_link")
 
 
 def _signed_in(whose: Whose, found: Sequence[sign_ins.OpenSignIn]) -> None:
@@ -228,7 +228,7 @@ def _signed_in(whose: Whose, found: Sequence[sign_ins.OpenSignIn]) -> None:
     by_id = {one.id: worded("{name}, since {at}", name=one.name, at=people_rows.at(one.since)) for one in found}
     with row():
         chosen = st.selectbox(worded("Browser"), list(by_id), format_func=by_id.__getitem__, key="signed_in", width=340)
-        _button("Sign it out", whose, sign_ins.end_sign_in, chosen, key="end_sign_in")
+        button("Sign it out", whose, sign_ins.end_sign_in, chosen, key="end_sign_in")
 
 
 def _everybody(whose: Whose) -> None:
@@ -237,8 +237,8 @@ def _everybody(whose: Whose) -> None:
         st.number_input(
             worded("Items each, at most"), 0, None, None, key="quota_all", placeholder=worded("no limit"), width=180
         )
-        _button("Set for all", whose, _set_quota, "", "quota_all", key="set_quota_all")
-        _button("Share the slots equally", whose, standing.equal_quota, key="equal_quota")
+        button("Set for all", whose, _set_quota, "", "quota_all", key="set_quota_all")
+        button("Share the slots equally", whose, standing.equal_quota, key="equal_quota")
 
 
 def _pay(whose: Whose, pay: protocol.Pay) -> None:
@@ -278,11 +278,11 @@ def _names(whose: Whose, days: int | None, due: datetime | None, status: str) ->
             worded("Days after closing"), 0, personal_data.DAYS_MAX, days, key="keep_names", width=180,
             placeholder=worded("no limit"),
         )  # fmt: skip
-        _button("Keep them so long", whose, _keep_names, key="keep_names")
+        button("Keep them so long", whose, _keep_names, key="keep_names")
         if status in personal_data.OVER:
             with st.popover(worded("Delete all names now")):
                 st.caption(worded("Nobody can be settled with, or written to by name, afterwards. Admins' names stay."))
-                _button("Delete them", whose, personal_data.delete_names, key="delete_names")
+                button("Delete them", whose, personal_data.delete_names, key="delete_names")
 
 
 def row() -> DeltaGenerator:
@@ -290,7 +290,7 @@ def row() -> DeltaGenerator:
     return st.container(horizontal=True, vertical_alignment="bottom", gap="small")
 
 
-def _button(label: str, whose: Whose, act: Callable[..., Any], *arguments: object, key: str, about: str = "") -> None:
+def button(label: str, whose: Whose, act: Callable[..., Any], *arguments: object, key: str, about: str = "") -> None:
     args = (whose, act, *arguments)
     st.button(worded(label), key=f"people_{key}", on_click=do, args=args, help=worded(about) or None)
 

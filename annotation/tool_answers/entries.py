@@ -17,13 +17,14 @@ from annotation.errors import ImportingError
 from annotation.files.decoding import Row, as_text, collecting
 from annotation.files.folders import files
 from annotation.files.rows import DECODER, read_columns, read_csv, read_json, read_json_rows
+from plain.model_names import ANY_FAMILY, PERSONS
 
 FAILED = ("invalid", "missing", "refused", "truncated")  # an answer that is none keeps why, and never becomes a label
 FIELDS = (
     "topic", "system", "system_a", "system_b", "first", "criterion", "answer", "judge", "run", "reason", "probe",
     "sha256_a", "sha256_b",
 )  # fmt: skip
-FAMILY = r"(?:gpt|claude|gemini|gemma|llama|mi[sx]tral|qwen|deepseek|palm|vicuna|grok|kimi)"
+FAMILY = rf"(?:{ANY_FAMILY}|claude|palm|{'|'.join(PERSONS)})"
 VARIANT = (
     r"(?:opus|sonnet|haiku|instant|pro|flash|lite|ultra|nano|chat|coder|reasoner|large|medium|small|tiny|mini|max|plus"
     r"|turbo|bison|instruct|preview|latest)"

@@ -68,6 +68,7 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
     _read_answers(out, mapping, problems)
     out = _one_order(out, long, mapping, told)
     out["item_id"] = _joined(out, long, mapping)
+    _spell_raters_once(out, told)
     _number_runs(out, told)
     if "cluster_id" not in out:
         out["cluster_id"] = out["item_id"]
@@ -161,6 +162,22 @@ def _named(long: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
             shown = shown.mask(shown.ne("") & shown.eq(out.get(part, "")), order)
         out["presentation"] = shown
     return out
+
+
+def _spell_raters_once(out: pd.DataFrame, told: list[str]) -> None:
+    """One name for raters that differ in capital letters alone, where no item has answers of both to one criterion."""
+    spelt = spelt_once(out["rater_id"])
+    changed = spelt.ne(out["rater_id"])
+    if not changed.any():
+        return
+    of = [out[name] for name in ("item_id", "criterion", "rater_kind")]
+    several = out["rater_id"].groupby([spelt, *of]).transform("nunique").gt(1).groupby(spelt).transform("any")
+    for name in out.loc[changed, "rater_id"].unique():
+        first = spelt[out["rater_id"].eq(name)].iloc[0]
+        is_two = bool(several[out["rater_id"].eq(name)].any())
+        what = "are two raters, having answered the same items" if is_two else f"are one rater, {first}"
+        told.append(f"{first} and {name}, which differ in capital letters alone, {what}")
+    out["rater_id"] = spelt.where(~several, out["rater_id"])
 
 
 def _number_runs(out: pd.DataFrame, told: list[str]) -> None:

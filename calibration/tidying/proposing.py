@@ -197,10 +197,11 @@ def _find_kinds(found: Found, raters: Mapping[str, str]) -> None:
         found.told.append(f"{column!r} says who is a person and who a judge")
         return
     found.kinds = {name: kind_of(as_held, found.asked) for name, as_held in raters.items()}
-    source = plain(found.columns.get("rater_id", ("",))[0])
+    source, by = plain(found.columns.get("rater_id", ("",))[0]), "" if found.asked.people else " by their names"
     if source in PERSONS and not found.asked.people:
         found.kinds = {name: kind or "human" for name, kind in found.kinds.items()}
         found.told.append(f"who stands in {found.columns['rater_id'][0]!r} is a person")
+        by = ""
     unknown = [name for name, kind in found.kinds.items() if kind != "judge"]  # whoever is not named will be a judge
     if not all(found.kinds.values()):
         found.problems.append(ask_who_is_who(unknown))
@@ -208,7 +209,7 @@ def _find_kinds(found: Found, raters: Mapping[str, str]) -> None:
     for kind, what in (("human", "people"), ("judge", "judges")):
         names = [name for name in raters if found.kinds[name] == kind]
         if names:
-            found.told.append(f"{what}: {some_of(names, 5)}")
+            found.told.append(f"{what}{by}: {some_of(names, 5)}")
 
 
 def _tells_kinds(name: str, cells: pd.Series[str]) -> bool:

@@ -4,20 +4,27 @@ import re
 from collections.abc import Collection, Sequence
 from itertools import product
 
-from calibration.table.other_languages import MADE_OF_OTHERS
+from calibration.table.other_languages import HEADS, MADE_OF_OTHERS
 from calibration.table.roles import NAMES, in_english
 from calibration.tidying.mapping import Spread, by_map, typed
+from plain.model_names import ANY_FAMILY, PERSONS
 
+_OPEN = {"juez", "jueza", "juge"}  # may be a machine's as well, as judge is in English
+_ABROAD = sorted({word for heads in HEADS.values() for word in heads["rater_id"].casefold().split()} - _OPEN)
+_CHINESE = "|".join(["专家", "志愿者", "人工", "人类", *HEADS["Chinese"]["rater_id"].split()])
 PEOPLE = re.compile(
-    r"(?:(?:human|annotator|annot|ann|anno|person|expert|author|worker|crowd(?:worker)?|participant|labell?er|coder"
-    r"|student|turker|reviewer|rater|assessor|people|volunteer|editor|linguist"
-    r"|mensch|expert[eo]|expertin|experta|annotatorin|gutachter|gutachterin|anotador|anotadora|annotateur|annotatrice"
-    r"|专家|标注员|标注者|标注人|志愿者|人工|人类)(?:e?s|en|nen)?)(?:[ _.:#-]*[a-z]?\d*|[ _.:#-].*)"
+    r"(?:human|annotator|annot|ann|anno|person|expert|author|worker|crowd(?:worker)?|participant|labell?er|coder"
+    r"|student|turker|reviewer|rater|assessor|people|volunteer|editor|linguist|mensch|human[oa]|humaine?|expert[eo]"
+    rf"|expertin|experta|studentin|estudiante|étudiante?|{'|'.join(_ABROAD)})"
+    r"(?:(?:e?s|en|nen)?[ _.:#-]*\d*|[ _.:#-].*)"
+    rf"|(?:{_CHINESE})(?:{'|'.join(HEADS['Chinese']['label'].split())}|\w?\d*|[ _.:#-].*)"
 )
+# a part of a name that is no person's, whatever stands beside it
+_MACHINE = re.compile(rf"llm|lm|ai|bot|ki|ia|model|modell|modelo|modèle|.*(?:{ANY_FAMILY}|claude|模型|机器).*")
 JUDGES = re.compile(
-    r"(?:.*(?:gpt|claude(?! (?!opus|sonnet|haiku|instant)[^\W\d_]+$)|gemini|llama|mistral"
-    r"|mixtral|qwen|deepseek|palm-?2|command-?r|prometheus|pandalm|judgelm"
-    r"|auto-?j|grok|vicuna|gemma|kimi|sonnet|haiku|opus|sonar).*|(?:.*[ _.:/-])?(?:llm|judge|ai|lm|bot)"
+    rf"(?:.*(?:{ANY_FAMILY}|claude(?! (?!opus|sonnet|haiku|instant)[^\W\d_]+$)|(?:{'|'.join(PERSONS)})[ _.:/-]?[a-z]?\d"
+    r"|palm-?2|command-?r|prometheus|pandalm|judgelm|auto-?j|sonnet|haiku|opus|sonar|大模型|机器|人工智能|sprachmodell).*"
+    r"|(?:.*[ _.:/-])?(?:llm|judge|ai|lm|bot|ki|ia)"
     r"(?:[ _.:#/-]*\d*|[ _.:#/-].*)|judges\..*|o[1345](?:-.*)?|(?:phi|glm|yi|nova|jamba)[ _-]?\d.*)"
 )
 KIND_WORDS = {
@@ -30,8 +37,8 @@ KIND_WORDS = {
         ("judge", "llm", "model", "ai", "machine", "auto", "automatic", "llm judge", "llm-judge", "llm_judge",
          "llm as judge",
          "automated", "bot", "eval", "annotator_llm",
-         "modell", "maschine", "modelo", "máquina", "modèle", "模型", "机器",
-         "大模型"), "judge",
+         "modell", "ki", "ia", "maschine", "modelo", "máquina", "modèle", "模型", "机器",
+         "大模型", "人工智能"), "judge",
     ),
 }  # fmt: skip
 ANSWER_WORDS = frozenset(
@@ -52,8 +59,9 @@ MARKS = (".", "__", "/", ":", "_", "-", " ")
 
 def kind_of_name(name: str) -> str:
     """`human` or `judge` where the name says so, else ""."""
-    text = name.strip().casefold()
-    if PEOPLE.fullmatch(text) and not re.search(r"gpt|claude|gemini|llama|llm", text):
+    spelt = re.sub(r"(?<=[a-z])(?=[A-Z]\d*$)", " ", name.strip())  # annotatorA, but not Anna
+    text = spelt.casefold()
+    if PEOPLE.fullmatch(text) and not any(map(_MACHINE.fullmatch, re.split(r"[ _.:#/-]+|\d+", text))):
         return "human"
     return "judge" if JUDGES.fullmatch(text) else ""
 

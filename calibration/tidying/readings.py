@@ -259,8 +259,11 @@ def _named_after_sides(found: Found) -> bool:
 
 def in_our_words(labels: pd.DataFrame) -> bool:
     """Whether a table with our columns holds our words alone: A, B, tie, numbers, a probe's answers spelt one way; no
-    judge's word among them that is no answer.
+    judge's word among them that is no answer, and each rater spelt one way.
     """
+    raters = labels["rater_id"].unique() if "rater_id" in labels else ()
+    if len({str(name).casefold() for name in raters}) < len(raters):
+        return False
     for _, rows in labels.groupby("criterion", observed=True):
         judged = rows["rater_kind"].eq("judge") if "rater_kind" in rows else pd.Series(False, rows.index)
         of_people = {*rows.loc[~judged, "label"].astype("str").str.strip().unique()} - {""}

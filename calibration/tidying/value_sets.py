@@ -45,12 +45,18 @@ STATUS = {
     "nan": "missing", "null": "missing", "none": "missing", "no response": "missing", "no answer": "missing",
     "missing": "missing", "skip": "missing", "skipped": "missing", "-": "missing", "--": "missing", ".": "missing",
     "refused": "refused", "refusal": "refused", "n/a": "not_applicable", "na": "not_applicable", "#n/a": "missing",
-    "not applicable": "not_applicable", "<na>": "missing",
+    "not applicable": "not_applicable", "<na>": "missing", "n.a": "not_applicable", "n. a": "not_applicable",
+    **dict.fromkeys(
+        ("k.a", "k. a", "keine angabe", "keine antwort", "sin respuesta", "sans réponse", "未作答", "未回答", "未标注"),
+        "missing",
+    ),
 }  # fmt: skip
 # of these what may be a class of its own beside other words (pass and failed, valid and invalid, mild and none), and
 # what is no answer even there, whoever wrote it
 MAY_ANSWER = frozenset(("error", "failed", "invalid", "missing", "none", "refused", "refusal", "skip", "skipped"))
-BLANK = frozenset(("nan", "null", "<na>", "#n/a", "-", "--", ".", "n/a", "na", "not applicable"))
+BLANK = frozenset(
+    ("nan", "null", "<na>", "#n/a", "-", "--", ".", "n/a", "na", "n.a", "n. a", "k.a", "k. a", "not applicable")
+)
 STARTS = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*(?:[-–—:=.)]|\()\s*\D.*")
 ENDS = re.compile(r"\D.*[\[(]([+-]?\d+(?:\.\d+)?)[\])]")
 OF = re.compile(r"(\d+(?:\.\d+)?)\s*/\s*(\d+)")

@@ -18,6 +18,7 @@ from annotation.errors import AnnotationError
 from annotation.files.decoding import read_toml, wanted
 from annotation.judges.defining.own_files import CODE, as_code, as_written, is_file, texts_of
 from annotation.protocol import Batching, Code, Order, Part, Protocol
+from plain.model_names import BEGINNINGS
 from plain.wording import worded
 
 Rung = Literal["json_schema", "json_object", "plain"]
@@ -321,29 +322,13 @@ class ModelFacts:
     context_tokens: int | None
 
 
-# how the makers' names begin; a router's or a local server's prefix says nothing about who made the model
-MAKERS = {
-    "openai": r"gpt|chatgpt|o[134](-|$)|openai",
-    "anthropic": "claude|anthropic",
-    "google": "gemini|gemma|google",
-    "meta": "llama|meta",
-    "mistral": "mistral|mixtral|ministral|magistral",
-    "alibaba": "qwen|qwq|tongyi|alibaba",
-    "deepseek": "deepseek",
-    "xai": "grok|xai",
-    "zhipu": "glm|chatglm|zhipu",
-    "moonshot": "kimi|moonshot",
-    "cohere": "command|cohere",
-    "microsoft": "phi-|microsoft",
-    "amazon": "nova-|amazon",
-    "bytedance": "doubao|bytedance",
-}
-
-
 def maker(model: str) -> str:
-    """The maker of a model by its litellm name, router prefixes peeled off; '' when the name does not say."""
+    """The maker of a model by its litellm name, '' when the name does not say.
+
+    A router's or a local server's prefix says nothing about who made the model.
+    """
     name = model.rsplit("/", 1)[-1].casefold()
-    return next((who for who, beginning in MAKERS.items() if re.match(beginning, name)), "")
+    return next((who for who, beginning in BEGINNINGS.items() if re.match(beginning, name)), "")
 
 
 def is_of_family(theirs: str, family: str) -> bool:

@@ -81,6 +81,9 @@ def test_an_order_is_changed_only_where_what_stands_can_be_part_of_it() -> None:
         ("openai/qwen3-80b", "alibaba"),
         ("hosted_vllm/meta-llama", "meta"),
         ("gemini/gemini-2.5-flash", "google"),
+        ("openai/ernie-4.0", "baidu"),
+        ("microsoft/phi-4", "microsoft"),
+        ("philips-1", ""),
         ("openai/fake-acc-0.85", ""),
     ],
 )

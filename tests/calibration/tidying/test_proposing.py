@@ -284,33 +284,33 @@ def test_a_wide_table_without_a_rater_column_asks_whose_the_columns_are() -> Non
     assert tidy(table, found.mapping).labels["label"].tolist() == ["4", "3", "5", "3"]
 
 
-SCORES = {"Thema": ["T1", "T1", "T2", "T2"], "System": ["X", "Y"] * 2, "Anna": ["1", "5", "2", "4"],
+SCORES = {"Thema": ["T1", "T1", "T2", "T2"], "System": ["X", "Y"] * 2, "Ann": ["1", "5", "2", "4"],
           "GPT-4o": ["2", "5", "1", "3"]}  # fmt: skip
 
 
 @pytest.mark.parametrize(("more", "asked"), [
     ({"Ben": ["2", "4", "1", "5"], "Clara K": ["1", "3", "5", "9"]},
-     "Ben and Clara K look like raters too: --people 'Anna,Ben,Clara K'; --people Anna where they are judges; "
-     "--map rater_id=Anna+GPT-4o leaves them out"),
+     "Ben and Clara K look like raters too: --people 'Ann,Ben,Clara K'; --people Ann where they are judges; "
+     "--map rater_id=Ann+GPT-4o leaves them out"),
     ({"Ben": ["2", "4", "", "5"]},
-     "Ben looks like a rater too: --people Anna,Ben; --people Anna where it is a judge; "
-     "--map rater_id=Anna+GPT-4o leaves it out"),
+     "Ben looks like a rater too: --people Ann,Ben; --people Ann where it is a judge; "
+     "--map rater_id=Ann+GPT-4o leaves it out"),
 ])  # fmt: skip
 def test_a_column_with_the_answers_of_raters_is_a_rater_or_asked_about(more: dict[str, list[str]], asked: str) -> None:
     frame = pd.DataFrame(SCORES | more)
     assert propose(frame).problems == (asked,)
-    everybody = propose(frame, Asked(people=("Anna", *more)))
+    everybody = propose(frame, Asked(people=("Ann", *more)))
     assert not everybody.problems
-    assert everybody.mapping.kinds == dict.fromkeys(("Anna", *more), "human") | {"GPT-4o": "judge"}
-    left_out = propose(frame, Asked(columns={"rater_id": ("Anna", "GPT-4o")}))
+    assert everybody.mapping.kinds == dict.fromkeys(("Ann", *more), "human") | {"GPT-4o": "judge"}
+    left_out = propose(frame, Asked(columns={"rater_id": ("Ann", "GPT-4o")}))
     assert not left_out.problems
-    assert left_out.mapping.kinds == {"Anna": "human", "GPT-4o": "judge"}
+    assert left_out.mapping.kinds == {"Ann": "human", "GPT-4o": "judge"}
 
 
 def test_numbers_that_no_rater_gives_are_left_out_and_told_with_what_would_read_them() -> None:
     made = propose(pd.DataFrame(SCORES | {"Words": ["210", "340", "185", "260"]}))
     assert not made.problems
-    assert "not read as answers: Words (say so if they are: --people Anna,Words)" in made.told
+    assert "not read as answers: Words (say so if they are: --people Ann,Words)" in made.told
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,8 @@ READ: list[tuple[Sequence[str], bool, str, Mapping[str, str]]] = [
     (["1", "2", "3", "4", "5"], False, "scores", {}),
     (["0", "1"], False, "scores", {}),
     (["3", "4", "NaN"], False, "scores", {"NaN": "missing"}),
+    (["3", "4", "n.a.", "k. A."], False, "scores", {"n.a.": "not_applicable", "k. A.": "missing"}),
+    (["valid", "invalid", "null"], False, "words", {"null": "missing"}),
     (["4 - good", "5: very good", "2"], False, "scores", {"4 - good": "4", "5: very good": "5"}),
     (["good (4)", "bad (1)"], False, "scores", {"good (4)": "4", "bad (1)": "1"}),
     (["4/5", "Final score: 3", "Rating: 2/5"], False, "scores", {"4/5": "4", "Final score: 3": "3", "Rating: 2/5": "2"}),
@@ -78,6 +80,11 @@ def test_what_is_called_a_score_is_one_and_what_is_said_goes_before_what_is_foun
         ("annotator_1", "human"), ("Expert 17", "human"), ("human", "human"), ("author_2", "human"), ("ann3", "human"),
         ("gpt-4", "judge"), ("meta-llama/Llama-3-70B", "judge"), ("judge", "judge"), ("llm_judge", "judge"),
         ("claude_v1", "judge"), ("Claude Opus", "judge"), ("Claude Dupont", ""), ("judges.mini", "judge"), ("o3-mini", "judge"), ("ada", ""), ("A1XYZ", ""), ("hannah", ""), ("airport", ""),
+        ("Anna", ""), ("Anne", ""), ("annotatorA", "human"), ("Prüferin 1", "human"), ("KI-Richter", "judge"),
+        ("AI-Prüfer", "judge"), ("Richter", ""), ("revisora", "human"), ("juez", ""), ("juez_ia", "judge"),
+        ("标注员甲", "human"), ("人工评分", "human"), ("评审员2", "human"), ("豆包大模型", "judge"), ("通义千问-max", "judge"),
+        ("Gemma", ""), ("gemma-2-9b", "judge"), ("Kimi", ""), ("kimi-k2", "judge"), ("Bernie", ""), ("reviewer_ai", "judge"),
+        ("student_model", ""), ("human_judge", "human"), ("humana", "human"),
     ],
 )  # fmt: skip
 def test_a_name_says_what_a_rater_is_or_nothing_does(name: str, kind: str) -> None:

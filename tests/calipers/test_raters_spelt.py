@@ -1,0 +1,34 @@
+"""Raters whose names differ in capital letters alone are one where nothing speaks against it, and told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from calipers.tidy_files import labels_of, options_of
+
+
+@pytest.mark.parametrize("is_ours", [True, False])
+@pytest.mark.parametrize(("both", "raters"), [(False, ["Anna", "gpt-4o"]), (True, ["Anna", "GPT-4o", "gpt-4o"])])
+def test_one_judge_spelt_in_two_ways_is_one_unless_both_answered_an_item(
+    tmp_path: Path, is_ours: bool, both: bool, raters: list[str]
+) -> None:
+    rows = [(n, "Anna", "human", "AB"[n % 2]) for n in range(20)]
+    rows += [(n, "gpt-4o" if n < 10 else "GPT-4o", "judge", "AB"[n % 2]) for n in range(20)]
+    rows += [(3, "GPT-4o", "judge", "A")] * both
+    frame = pd.DataFrame(rows, columns=["item_id", "rater_id", "rater_kind", "label"])
+    if is_ours:
+        frame = frame.assign(criterion="c", cluster_id=frame["item_id"])
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    labels, told = labels_of(tmp_path / "a.csv", options_of([], [], [], []))
+    assert sorted(labels["rater_id"].astype("str").unique()) == raters
+    assert ("gpt-4o and GPT-4o, which differ in capital letters alone, are " + ("two" if both else "one")) in str(told)
+
+
+def test_who_is_told_by_a_name_is_said_to_be(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"id": range(20), "Prüferin 1": "AB" * 10, "KI-Richter": "A"})
+    frame.assign(**{"Prüferin 1": ["A", "B"] * 10}).to_csv(tmp_path / "a.csv", index=False)
+    _, told = labels_of(tmp_path / "a.csv", options_of([], [], [], []))
+    assert {"people by their names: Prüferin 1", "judges by their names: KI-Richter"} <= {*told}

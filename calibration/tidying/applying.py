@@ -9,6 +9,7 @@ import pandas as pd
 
 from calibration.arithmetic.columns import Codes
 from calibration.table import roles, verdicts
+from calibration.tidying.found import is_of_judge
 from calibration.tidying.keys import codes_of
 from calibration.tidying.mapping import JOINED, Answers, LabelMap, typed
 from calibration.tidying.measures import SPENT
@@ -81,16 +82,6 @@ def _of_judges(empty: pd.DataFrame, mapping: LabelMap) -> str:
     raters = empty["rater_id"].value_counts(sort=False) if "rater_id" in empty else pd.Series(dtype="int64")
     judges = [f"{name} {count:,}" for name, count in raters.items() if mapping.kinds.get(str(name)) == "judge"]
     return f"; judges' {', '.join(judges)}" if judges else ""
-
-
-def is_of_judge(long: pd.DataFrame, mapping: LabelMap) -> pd.Series[bool]:
-    """Which rows are a judge's, by the column that says so, else by who answered in the head or in the row."""
-    by_head = any(one.rater_id for one in mapping.spread)
-    (kind,), (who,) = (mapping.columns.get(part, ("",))[:1] for part in ("rater_kind", "rater_id"))
-    if kind and not by_head:
-        return long[kind].map(lambda word: mapping.kind_words.get(word, word)).eq("judge")
-    name = "rater_id" if by_head else who
-    return long[name].map(mapping.kinds).eq("judge") if name in long else pd.Series(False, index=long.index)
 
 
 def _was_asked(long: pd.DataFrame, mapping: LabelMap, blank: pd.Series[bool]) -> pd.Series[bool]:
@@ -181,15 +172,23 @@ def _spell_raters_once(out: pd.DataFrame, told: list[str]) -> None:
 
 
 def _number_runs(out: pd.DataFrame, told: list[str]) -> None:
-    """Number the repeats of each answer where words such as days tell them apart; a word among numbers is left, which
-    is refused by its row.
+    """Number the repeats of each answer where words such as days, or numbers such as seeds and temperatures, tell them
+    apart; a word among numbers is left, which is refused by its row.
     """
     words = sorted({*out["run"]} - {""}) if "run" in out else []
-    if words and not roles.is_number(pd.Series(words)).any():
-        place, of = out["run"].map({word: at for at, word in enumerate(words)}), ["item_id", "rater_id", "criterion"]
-        rank = place.groupby([out[name] for name in of]).rank("dense")
-        out["run"] = rank.map(lambda number: str(int(number)), na_action="ignore").fillna("")
-        told.append(f"the run is no number, such as {words[0]!r}: the repeats of an answer are numbered in their order")
+    are_numbers = roles.is_number(pd.Series(words, dtype="str"))
+    if are_numbers.all():
+        words = sorted(words, key=float)
+        if all(float(word) >= 1 and float(word).is_integer() for word in words):
+            return
+    elif are_numbers.any():
+        return
+    place, of = out["run"].map({word: at for at, word in enumerate(words)}), ["item_id", "rater_id", "criterion"]
+    rank = place.groupby([out[name] for name in of]).rank("dense")
+    out["run"] = rank.map(lambda number: str(int(number)), na_action="ignore").fillna("")
+    told.append(
+        f"the run counts no repeats, such as {words[0]!r}: the repeats of an answer are numbered in their order"
+    )
 
 
 def _share_out(out: pd.DataFrame, long: pd.DataFrame, mapping: LabelMap, part: str) -> bool:

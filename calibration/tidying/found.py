@@ -101,6 +101,16 @@ def kind_of(name: str, asked: Asked) -> str:
     return kind_of_name(name)
 
 
+def is_of_judge(long: pd.DataFrame, mapping: LabelMap) -> "pd.Series[bool]":
+    """Which rows are a judge's, by the column that says so, else by who answered in the head or in the row."""
+    by_head = any(one.rater_id for one in mapping.spread)
+    (kind,), (who,) = (mapping.columns.get(part, ("",))[:1] for part in ("rater_kind", "rater_id"))
+    if kind and not by_head:
+        return long[kind].map(lambda word: mapping.kind_words.get(word, word)).eq("judge")
+    name = "rater_id" if by_head else who
+    return long[name].map(mapping.kinds).eq("judge") if name in long else pd.Series(False, index=long.index)
+
+
 def made_of_several(columns: list[str], asked: Asked) -> list[str]:
     """Columns beside people's own that are made of several answers, by their names; none that the user calls a person.
 

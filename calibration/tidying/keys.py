@@ -9,7 +9,7 @@ import pandas as pd
 
 from calibration.arithmetic.columns import Codes
 from calibration.table.verdicts import EXTRA, NUMBERS
-from calibration.tidying.found import Found
+from calibration.tidying.found import Found, is_of_judge
 from calibration.tidying.mapping import by_map
 from calibration.tidying.measures import measure_of
 from calibration.tidying.raters import bare_name, kind_of_name
@@ -19,6 +19,7 @@ MOST = 3  # columns beside those that are known; more make a key of anything
 NO_KEY = (
     "label", "rater_id", "rater_kind", "criterion", "status", "rationale", "run", "presentation", *NUMBERS, *EXTRA,
 )  # fmt: skip
+IDS = ("id", "key", "index", "turn")  # ends of a head that names something
 LONGEST = 40  # characters of an answer, which is shorter than a text
 ORDER = "__order"  # in which order a row names its pair
 WHEN = re.compile(
@@ -90,7 +91,9 @@ def find_items(found: Found) -> None:
             f"{by_map('item_id', *known, *dated)} where that belongs to what was asked; where it is "
             "when they answered, keep one row of each or give run"
         )
+    calls = more or ()
     if more is None and len(known):
+        calls = smallest_key(table, known, apart, _candidates(found, known, with_blanks=True)) or ()
         more = ()  # rows that repeat are named when the labels are checked
     if alone and not (known or more) and _judges_beside(found):
         known, more = alone, ()  # each row one person's, and a judge's
@@ -101,6 +104,7 @@ def find_items(found: Found) -> None:
         return
     found.columns["item_id"] = (*known, *more)
     _ask_of_models(found, more)
+    _ask_of_calls(found, table, apart, calls)
     if tuple(known) != (*known, *more) or len(known) > 1:
         found.told.append(f"an item is {' with '.join((*known, *more))}")
     _say_topics(found)
@@ -143,6 +147,25 @@ def _ask_of_models(found: Found, more: Sequence[str]) -> None:
             )
 
 
+def _ask_of_calls(found: Found, table: pd.DataFrame, apart: Sequence[str], more: Sequence[str]) -> None:
+    """What tells a judge's answers apart where no person answers twice may be of its calls: a seed, a setting, an order
+    called otherwise. As a part of the item it would leave people without each other, so it is never guessed.
+    """
+    judged = is_of_judge(table, found.mapping)
+    item = [*dict.fromkeys((*found.columns["item_id"], *more))]
+    for name in more:
+        rest = [one for one in item if one != name]
+        codes = codes_of(table[~judged], [*rest, *apart])
+        if plain(name).endswith(IDS) or not rest or judged.all() or not is_unique(codes):
+            continue
+        found.problems.append(
+            f"{name!r} alone tells apart what judges answered several times, and no person did: {by_map('run', name)} "
+            "where a judge was asked again, "
+            + f"{by_map('presentation', name)} where it is the order shown, " * (table[name].nunique() == 2)
+            + f"{by_map('item_id', *item)} where it is part of what was asked"
+        )
+
+
 def _with_ordered_pairs(found: Found) -> pd.DataFrame:
     """The table with each pair's names in one order, and the order they were in."""
     if not {"system_a", "system_b"} <= {*found.columns}:
@@ -169,18 +192,18 @@ def _judges_beside(found: Found) -> list[str]:
     return [one for one in named if not measure_of(one)[1] and words & {*found.table[one].unique()}]
 
 
-def _candidates(found: Found, known: Sequence[str], with_dates: bool = False) -> list[str]:
+def _candidates(found: Found, known: Sequence[str], with_dates: bool = False, with_blanks: bool = False) -> list[str]:
     """Columns that may take part in a key, ids first; none of what was answered, measured or written in words."""
     used = {name for part, names in found.columns.items() if part in NO_KEY for name in names}
     used |= {name for one in found.spread for name in one.columns} | {*known, *_judges_beside(found)}
     free = [name for name in found.names if name not in used and not _is_answer(found, name)]
     free = [name for name in free if kind_of_name(measure_of(name)[0]) != "judge"]
     free = [name for name in free if with_dates or not WHEN.search(name.rpartition(".")[2])]
-    free = [name for name in free if found.table[name].ne("").all()]
+    free = [name for name in free if with_blanks or found.table[name].ne("").all()]
     shared = [
         name for name in free if any(one.rater_id for one in found.spread) or found.table[name].duplicated().any()
     ]
-    return sorted(shared, key=lambda name: not plain(name).endswith(("id", "key", "index", "turn")))
+    return sorted(shared, key=lambda name: not plain(name).endswith(IDS))
 
 
 def _is_answer(found: Found, name: str) -> bool:

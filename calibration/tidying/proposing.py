@@ -206,10 +206,23 @@ def _find_kinds(found: Found, raters: Mapping[str, str]) -> None:
     if not all(found.kinds.values()):
         found.problems.append(ask_who_is_who(unknown))
         return
+    _ask_of_gold(found)
     for kind, what in (("human", "people"), ("judge", "judges")):
         names = [name for name in raters if found.kinds[name] == kind]
         if names:
             found.told.append(f"{what}{by}: {some_of(names, 5)}")
+
+
+def _ask_of_gold(found: Found) -> None:
+    """What is called as the right answer is a judge only because it is not among --people, and would be a fine one."""
+    for name in [name for name, kind in found.kinds.items() if kind == "judge" and plain(name) in shape.GOLD]:
+        held = next((one.column for one in found.spread if one.rater_id == name), "")
+        people = [one for one, kind in found.kinds.items() if kind == "human"]
+        without = mapping.by_map("ignore", held) if held else "without its rows in the file"
+        found.problems.append(
+            f"{name!r} is called as the right answer, and would count as a judge: {without} where it is no rater; "
+            f"{mapping.typed('--people', *people, name)} where it is a person's answer"
+        )
 
 
 def _tells_kinds(name: str, cells: pd.Series[str]) -> bool:

@@ -10,7 +10,7 @@ import pandas as pd
 from calibration.table import roles, typed_cells
 from calibration.table.verdicts import REQUIRED
 from calibration.tidying import applying, mapping, no_answers
-from calibration.tidying.found import Found, some_of
+from calibration.tidying.found import Found, is_of_judge, some_of
 from calibration.tidying.measures import BETWEEN
 from calibration.tidying.raters import bare_name
 from calibration.tidying.value_sets import STATUS as STATUS_WORDS
@@ -39,6 +39,8 @@ def find_order(found: Found) -> None:
     for name in asked or found.columns.get("presentation") or tuple(found.free()):
         last = name.rpartition(".")[2]
         meant, may_name = roles.order_words(last), bool(asked or STOOD_FIRST.fullmatch(roles.in_english(last)))
+        if "label" in found.columns and {*found.table[name].str.upper().unique()} - {""} == {"AB", "BA"}:
+            meant = meant or roles.ORDERS  # whatever it is called; without answers beside it, it may hold them
         if not meant and not may_name and "presentation" not in found.columns:
             continue
         words = [word for word in map(str, found.table[name].str.strip().unique()) if word]
@@ -91,15 +93,16 @@ def find_answers(found: Found) -> None:
         column = "criterion"
     elif column and (twice := {*found.table[column]} - {*table[column]}):
         found.told.append(f"one criterion with one that differs in capital letters alone: {', '.join(sorted(twice))}")
-    judged = applying.is_of_judge(table, found.mapping)
+    judged = is_of_judge(table, found.mapping)
     groups = [(str(name), rows) for name, rows in table.groupby(column, sort=False)] if column else [("", table)]
     named = " ".join(found.columns.get("label", ())) or " ".join(one.column for one in found.spread)
     told: dict[str, list[str]] = {}
     asks: dict[str, list[str]] = {}
     for criterion, rows in groups:
         alone = _alone(found, rows, judged[rows.index])
-        is_left = ~rows["label"].str.strip().isin([*alone.failed, *alone.doubtful])
-        read, sentence, ask = _read(found, rows[is_left], f"{named} {criterion}")
+        usable = rows[~rows["label"].str.strip().isin([*alone.failed, *alone.doubtful])]
+        read, sentence, ask = _read(found, usable, f"{named} {criterion}")
+        ask = ask or _none_in_common(found, usable["label"].str.strip(), judged[usable.index], read)
         empty = {"": found.asked.words[EMPTY]} if EMPTY in found.asked.words else {}
         found.answers[criterion] = replace(read, words={**read.words, **alone.failed, **empty})
         for held, text in (
@@ -134,6 +137,23 @@ def _alone(found: Found, rows: pd.DataFrame, judged: "pd.Series[bool]") -> no_an
     of_people -= applying.BAD_STATUS & {*said.values()}
     alone = no_answers.said_alone(sorted(of_people), of_judges, bool(_systems(found, rows)))
     return replace(alone, doubtful=()) if {*REQUIRED} <= {*found.table} else alone
+
+
+def _none_in_common(found: Found, answers: "pd.Series[str]", judged: "pd.Series[bool]", read: mapping.Answers) -> str:
+    """The sentence that asks where people and judges answer in two lists of words each of its own, "" elsewhere."""
+    if read.read_as != "words" or found.asked.labels_are:
+        return ""
+    said = answers.map(lambda word: read.words.get(word, word))
+    said = said[said.ne("") & ~said.isin(STATUS_WORDS.values())]
+    people, judges = (sorted(said[side].unique()) for side in (~judged, judged))
+    if min(len(people), len(judges)) < 2 or {*people} & {*judges}:
+        return ""
+    each = mapping.typed("--map-label", *(f"{word}={'|'.join(people[:4])}" for word in judges))
+    own, other = (some_of([*map(repr, words)], 4) for words in (people, judges))
+    return (
+        f"people say {own} and judges {other}, no word in common: {each} says which is which; --labels-are words where "
+        "they never agree"
+    )
 
 
 def _read(found: Found, rows: pd.DataFrame, named: str) -> tuple[mapping.Answers, str, str]:

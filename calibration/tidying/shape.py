@@ -213,13 +213,14 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
     judges = [
         one for one in found.free() if kind_of_name(bare_name(one)) == "judge" and not measures.measure_of(one)[1]
     ]
-    words = {name: words_of(found.table[name]) for name in judges}
+    words = {name: words_of(found.table[name]) or [""] for name in judges}
     has_judge = any(kind_of(bare_name(name), found.asked) == "judge" for name in raters)
-    fine = [name for name in judges if len(words[name]) > MANY and (not has_judge or all(map(is_number, words[name])))]
+    many = [name for name in judges if len(words[name]) > MANY or (not has_judge and max(map(len, words[name])) > LONG)]
+    fine = [name for name in many if not has_judge or all(map(is_number, words[name]))]
     if fine:
         (found.told if has_judge else found.problems).append(
-            f"not read, having more than {MANY} different answers: {', '.join(fine)} (say so if they are answers: "
-            f"{mapping.by_map('rater_id', *raters, *fine)}; else {mapping.by_map('ignore', *fine)})"
+            f"not read, having more than {MANY} different answers or texts: {', '.join(fine)} (say so if they are "
+            f"answers: {mapping.by_map('rater_id', *raters, *fine)}; else {mapping.by_map('ignore', *fine)})"
         )
     if len(raters) == 1 and (has_judge or not fine):
         found.columns["label"] = (raters[0],)

@@ -63,8 +63,8 @@ OF = re.compile(r"(\d+(?:\.\d+)?)\s*/\s*(\d+)")
 COUNTED = re.compile(r"(\d+(?:\.\d+)?) ?(?:stars?|points?|pts?)")
 DRAWN = re.compile("([★⭐]+)[☆✩]*")
 TRUTH = {
-    **dict.fromkeys(("true", "yes", "y", "t", "1", "1.0"), True),
-    **dict.fromkeys(("false", "no", "n", "f", "0", "0.0"), False),
+    **dict.fromkeys(("true", "yes", "y", "t", "1", "1.0", "ja", "wahr", "sí", "si", "oui", "vrai", "是"), True),
+    **dict.fromkeys(("false", "no", "n", "f", "0", "0.0", "nein", "falsch", "non", "faux", "否"), False),
 }
 SCORES = ("score", "scores", "rating", "ratings", "grade", "points", "stars", "likert")
 CALLED = re.compile(rf"(?:[a-z]+ )*(?:{'|'.join(SCORES)}) ?[:=] ?(\d+(?:\.\d+)?)(?: ?/ ?(?P<of>\d+))?", re.I)
@@ -215,7 +215,7 @@ def _scores(usable: list[str], labels_are: str) -> Read | None:
 
 
 def _truth(usable: list[str], labels_are: str) -> Read | None:
-    """Yes and no where raters write them in several ways: TRUE, 1 and yes are one answer."""
+    """Yes and no where raters write them in several ways: TRUE, 1, ja and yes are one answer."""
     meant = {word: TRUTH.get(plain(word)) for word in usable}
     if not usable or labels_are or None in meant.values() or len({*map(plain, usable)}) == len({*meant.values()}):
         return None

@@ -558,7 +558,7 @@ def test_what_may_not_be_read_as_an_answer_is_not(tmp_path: Path) -> None:
     assert read_as.recipe.mapping.columns["label"] == ("Note",)
     assert not read_as.recipe.mapping.spread
     sure = [{"item": n, "human_1": n % 2, "human_2": n % 3 % 2, "gpt-4o": n / 40} for n in range(40)]
-    assert "not read, having more than 30 different answers: gpt-4o (say so if they are answers" in str(
+    assert "not read, having more than 30 different answers or texts: gpt-4o (say so if they are answers" in str(
         made(sure).problems
     )
     chinese = [{"题目编号": n, "标注员甲": n % 5, "标注员乙": n % 4, "gpt-4o 评分": n % 3} for n in range(9)]
@@ -573,7 +573,7 @@ def test_what_may_not_be_read_as_an_answer_is_not(tmp_path: Path) -> None:
     ]
     assert {*made(western, "cp1252").labels["item_id"]} == {"größer", "Prüföse"}
     reasoned = [{"item": n, "human_1": "A", "human_2": "B", "gpt-4o": f"{n} is better, so [[A]]"} for n in range(40)]
-    asked = "different answers: gpt-4o (say so if they are answers: --map rater_id=human_1+human_2+gpt-4o; else --map ignore=gpt-4o)"
+    asked = "different answers or texts: gpt-4o (say so if they are answers: --map rater_id=human_1+human_2+gpt-4o; else --map ignore=gpt-4o)"
     assert asked in str(made(reasoned).problems), "the only judge"
     named = [
         {"item": n, "model_1": "xy"[n % 2], "model_2": "yx"[n % 2], "human_1": n % 3 or 1, "gpt-4o": "x"}

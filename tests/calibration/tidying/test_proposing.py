@@ -43,6 +43,81 @@ def test_the_key_is_the_smallest_set_of_columns_without_repeats() -> None:
     assert made.labels["item_id"].nunique() == 4
 
 
+@pytest.mark.parametrize(
+    ("head", "of_people", "of_judge", "asks"),
+    [
+        ("seed", ["0"], ["0", "1", "2"], "'seed' alone tells apart what judges answered several times"),
+        ("temperature", ["0.0"], ["0.0", "0.7"], "--map presentation=temperature where it is the order shown"),
+        ("prompt_version", ["-"], ["p1", "p2"], "--map item_id=question+prompt_version where it is part of what"),
+        ("shown", ["AB", "BA"], ["AB", "BA"], "'shown' says that some pairs were shown turned"),
+        ("display_order", ["original"], ["original", "reversed"], "'display_order' says that some pairs were shown"),
+    ],
+)
+def test_what_tells_only_judges_answers_apart_is_no_part_of_an_item_unasked(
+    head: str, of_people: list[str], of_judge: list[str], asks: str
+) -> None:
+    rows = [
+        (f"q{at}", rater, call, "AB"[at % 2])
+        for at in range(4)
+        for rater, calls in (
+            ("ann_1", of_people[at % 2 :][:1] or of_people),
+            ("ann_2", of_people[:1]),
+            ("gpt-4o", of_judge),
+        )
+        for call in calls
+    ]
+    table = pd.DataFrame(rows, columns=["question", "rater", head, "label"]).replace("-", "")
+    assert asks in " ".join(propose(table).problems)
+    is_order = head in ("shown", "display_order")
+    asked = Asked(labels_are="verdicts") if is_order else Asked(columns={"run": (head,)})
+    found = propose(table, asked)
+    made = tidy(table, found.mapping).labels
+    assert (found.problems, made["item_id"].nunique(), len(made)) == ((), 4, len(rows))
+    check_verdicts(made)
+    said = Asked(columns={"item_id": ("question", head)})
+    assert is_order or head == "prompt_version" or not propose(table, said).problems
+
+
+@pytest.mark.parametrize(
+    ("people", "judge", "read"),
+    [
+        (("ja", "nein"), ("yes", "no"), ["no", "no", "no", "yes", "yes", "yes"]),
+        (("good", "bad"), ("PASS", "FAIL"), "people say 'bad', 'good' and judges 'FAIL', 'PASS', no word in common"),
+        (("good", "bad"), ("good", "fine"), ["bad", "bad", "fine", "good", "good", "good"]),
+    ],
+)
+def test_two_lists_of_words_are_one_language_or_asked_about(
+    people: tuple[str, str], judge: tuple[str, str], read: list[str] | str
+) -> None:
+    table = pd.DataFrame({"item": ["q1", "q2"], "ann_1": people, "ann_2": people, "gpt-4o": judge})
+    found = propose(table)
+    if isinstance(read, str):
+        assert read in " ".join(found.problems)
+        assert not propose(table, Asked(labels_are="words")).problems
+        assert not propose(table, Asked(words={"PASS": "good", "FAIL": "bad"})).problems
+    else:
+        assert sorted(tidy(table, found.mapping).labels["label"]) == read
+
+
+def test_what_is_called_the_right_answer_is_no_judge_unasked() -> None:
+    wide = frame("id vote_1 vote_2 gold gpt-4\n" + "\n".join(f"q{at} A B A B" for at in range(12)))
+    people = ("1", "2")
+    assert "'gold' is called as the right answer" in " ".join(propose(wide, Asked(people=people)).problems)
+    for asked in (
+        Asked(people=(*people, "gold")),
+        Asked(columns={"rater_id": ("vote_1", "vote_2", "gpt-4")}, people=people),
+    ):
+        assert not propose(wide, asked).problems
+    long = wide.melt("id", var_name="rater", value_name="label")
+    assert "without its rows" in " ".join(propose(long, Asked(people=("vote_1", "vote_2"))).problems)
+
+
+def test_a_judges_column_of_texts_is_not_left_out_without_a_word() -> None:
+    said = [f'{{"reason": "of {at}, at some length", "verdict": "A"}}' for at in range(4)]
+    table = pd.DataFrame({"id": list("abcd"), "ann_1": list("ABAB"), "ann_2": list("ABBB"), "gpt-4o": said})
+    assert "texts: gpt-4o (say so if they are answers" in " ".join(propose(table).problems)
+
+
 def test_when_an_answer_was_given_is_known_by_its_head() -> None:
     heads = (
         "time",

@@ -31,14 +31,9 @@ def alike_passages(a_blocks: Sequence[Block], b_blocks: Sequence[Block]) -> Pass
     A heading stands for the section it opens, other blocks carry the headings above them. Not monotone: sections may
     be in another order. A block without words is like none.
     """
-    texts = [_terms(text) for text in (*_in_context(a_blocks), *_in_context(b_blocks))]
-    if not any(texts[: len(a_blocks)]) or not any(texts[len(a_blocks) :]):
+    cosines = _cosines(_in_context(a_blocks), _in_context(b_blocks))
+    if cosines is None:
         return Passages((None,) * len(a_blocks), (None,) * len(b_blocks))
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    weights = TfidfVectorizer(analyzer=list, sublinear_tf=True).fit_transform(texts)
-    # equal cosines differ in their last digits by the order of summing: A against B chose another than B against A
-    cosines = (weights[: len(a_blocks)] @ weights[len(a_blocks) :].T).toarray().round(DIGITS)
     best = [tuple(int(row.argmax()) if row.max() >= ALIKE else None for row in rows) for rows in (cosines, cosines.T)]
     return Passages(*best)
 
@@ -51,14 +46,22 @@ def compare_reports(a: str, b: str) -> Passages:
 
 def nearest(texts: Sequence[str], others: Sequence[str], most: int) -> list[list[int]]:
     """For each text the indices of the `most` others most like it by TF-IDF cosine, the likest first; none of 0."""
-    terms = [_terms(text) for text in (*texts, *others)]
-    if not any(terms[: len(texts)]) or not any(terms[len(texts) :]):
+    cosines = _cosines(texts, others)
+    if cosines is None:
         return [[] for _ in texts]
+    return [[int(index) for index in (-row).argsort(kind="stable")[:most] if row[index] > 0] for row in cosines]
+
+
+def _cosines(texts: Sequence[str], others: Sequence[str]) -> Any:
+    """By TF-IDF, shape (texts, others); None where one side has no word."""
+    terms = [[_terms(text) for text in side] for side in (texts, others)]
+    if not all(map(any, terms)):
+        return None
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    weights = TfidfVectorizer(analyzer=list, sublinear_tf=True).fit_transform(terms)
-    cosines = (weights[: len(texts)] @ weights[len(texts) :].T).toarray().round(DIGITS)
-    return [[int(index) for index in (-row).argsort(kind="stable")[:most] if row[index] > 0] for row in cosines]
+    weights = TfidfVectorizer(analyzer=list, sublinear_tf=True).fit_transform([*terms[0], *terms[1]])
+    # equal cosines differ in their last digits by the order of summing: A against B chose another than B against A
+    return (weights[: len(texts)] @ weights[len(texts) :].T).toarray().round(DIGITS)
 
 
 def to_stored(passages: Passages, a_sha256: str, b_sha256: str) -> dict[str, Any]:

@@ -31,7 +31,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.promises import Promise, promise, tell
+from benchmarks.promises import Promise, beta, promise, tell
 from calibration.arithmetic.closed_forms import Array, kappa, kappa_gradient
 from calibration.inference.gap_test import FEWEST, GapSums, Rule, from_sums, weighted_sums
 from calibration.inference.looks import Look, nominal_levels
@@ -107,18 +107,13 @@ class Topics:
         return batches
 
 
-def _beta(rng: np.random.Generator, mean: float, icc: float, shape: tuple[int, ...]) -> Array:
-    spread = 1 / icc - 1
-    return rng.beta(mean * spread, (1 - mean) * spread, shape)
-
-
 def made(rng: np.random.Generator, judges: str, topics: int = TOPICS, gap: float | None = None) -> Topics:
     """A study. `gap`: of the first judge to a person, in agreement with a person; None: its errors as they are."""
-    hard = _beta(rng, 0.12, 0.1, (topics, 1))
-    own = _beta(rng, 0.2, 0.2, (topics, 1, 2))
+    hard = beta(rng, 0.12, 0.1, (topics, 1))
+    own = beta(rng, 0.2, 0.2, (topics, 1, 2))
     rate = 0.5 * own + 0.5 * np.minimum(1, hard[..., None] * 0.2 / 0.12)
     if gap is not None:  # agreement with a person who errs at h falls by (1 - 2 h) for each error
-        rate[..., 0] = np.minimum(1, hard + (1 - hard) * _beta(rng, gap / (1 - 0.24) / 0.88, 0.1, (topics, 1)))
+        rate[..., 0] = np.minimum(1, hard + (1 - hard) * beta(rng, gap / (1 - 0.24) / 0.88, 0.1, (topics, 1)))
     truth = rng.random((topics, ITEMS)) < 0.5
     people = truth[..., None] ^ (rng.random((topics, ITEMS, 2)) < hard[..., None])
     said = truth[..., None] ^ (rng.random((topics, ITEMS, 2)) < rate)

@@ -24,6 +24,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -33,7 +34,7 @@ from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.promises import Figure, record
+from benchmarks.promises import Figure, tell
 from calibration.arithmetic.closed_forms import Array
 from calibration.confidence.sureness import item_surenesses
 from calibration.delegating.alone_steps import checked, in_order, tested
@@ -205,19 +206,9 @@ def demo_labels() -> pd.DataFrame:
 
 def main() -> int:
     """One line per promise."""
-    found = []
-    print(f"Judges that may decide alone what they should not: percent of {STUDIES:,} studies")
-    for figure in in_simulations(STUDIES):
-        print(figure, flush=True)
-        found.append(figure)
-    for name, read in sets_of(sys.argv[1:]):
-        for figure in redrawn(name, read(), STUDIES // 2):
-            print(figure, flush=True)
-            found.append(figure)
-    record(found)
-    broken = sum(not one.kept for one in found)
-    print("every promise is kept" if not broken else f"{broken} promises are broken", file=sys.stderr)
-    return int(broken > 0)
+    found = (redrawn(name, read(), STUDIES // 2) for name, read in sets_of(sys.argv[1:]))
+    heading = f"Judges that may decide alone what they should not: percent of {STUDIES:,} studies"
+    return tell(heading, chain(in_simulations(STUDIES), chain.from_iterable(found)))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.promises import Figure, record
+from benchmarks.promises import Figure, beta, in_columns, record, standard_error
 from calibration.arithmetic.closed_forms import Array
 from calibration.comparing.alternative_annotator import FALSE_DISCOVERIES, PASSES_FROM, advantage_p
 from calibration.inference.compare import paired_difference
@@ -50,9 +50,9 @@ class Design:
 def made_studies(design: Design, studies: int, seed: int, judge: float = JUDGE) -> tuple[Mask, Mask]:
     """Whether each label is true: of the annotators (annotators, studies, clusters, labels), and of the judge."""
     rng = np.random.default_rng(seed)
-    size = studies, design.clusters, design.labels
-    people = np.stack([rng.random(size) < _skill(rng, ANNOTATOR, design, studies) for _ in range(PEOPLE)])
-    return people, np.asarray(rng.random(size) < _skill(rng, judge, design, studies))
+    size, one_each = (studies, design.clusters, design.labels), (studies, design.clusters, 1)
+    people = np.stack([rng.random(size) < beta(rng, ANNOTATOR, design.rho, one_each) for _ in range(PEOPLE)])
+    return people, np.asarray(rng.random(size) < beta(rng, judge, design.rho, one_each))
 
 
 def differences(people: Mask, judge: Mask) -> Iterator[tuple[Array, Array]]:
@@ -96,18 +96,31 @@ def broken(design: Design, found: dict[str, float], studies: int) -> Iterator[st
     """
     where = f"at {design.clusters} topics, rho {design.rho:g}"
     rate, passed = found[f"rejects one annotator, {OVER_TOPICS}"], found[f"judge passes, {OVER_TOPICS}"]
-    if not REJECTS[0] - 3 * _error(REJECTS[0], studies) <= rate <= REJECTS[1] + 3 * _error(REJECTS[1], studies):
+    if (
+        not REJECTS[0] - 3 * standard_error(REJECTS[0], studies)
+        <= rate
+        <= REJECTS[1] + 3 * standard_error(REJECTS[1], studies)
+    ):
         yield f"the cluster test rejects {rate:.3f} {where}, promised .06 at most"
-    if passed > FALSE_DISCOVERIES + 3 * _error(FALSE_DISCOVERIES, studies):
+    if passed > FALSE_DISCOVERIES + 3 * standard_error(FALSE_DISCOVERIES, studies):
         yield f"a judge that is not good enough passes {passed:.3f} {where}, promised .05 at most"
     covered = found[f"gap covered, {OVER_TOPICS}"]
-    if not COVERS[0] - 3 * _error(COVERS[0], studies) <= covered <= COVERS[1] + 3 * _error(COVERS[1], studies):
+    if (
+        not COVERS[0] - 3 * standard_error(COVERS[0], studies)
+        <= covered
+        <= COVERS[1] + 3 * standard_error(COVERS[1], studies)
+    ):
         yield f"the gap's interval covers {covered:.3f} {where}, promised .925 to .97"
     if design.rho >= 0.1 and design.labels >= 39:
         if found[f"rejects one annotator, {OVER_ITEMS}"] < 0.15:
             yield f"the item test seems to hold its level {where}: the simulation cannot tell right from wrong"
         if found[f"gap covered, {OVER_ITEMS}"] > 0.85:
             yield f"item intervals seem to cover {where}: the simulation cannot tell right from wrong"
+
+
+def _within(share: float, bounds: tuple[float, float], studies: int) -> bool:
+    low, high = ((end, 3 * standard_error(end, studies)) for end in bounds)
+    return low[0] - low[1] <= share <= sum(high)
 
 
 def figures(design: Design, found: dict[str, float], studies: int) -> Iterator[Figure]:
@@ -119,11 +132,11 @@ def figures(design: Design, found: dict[str, float], studies: int) -> Iterator[F
     }
     for name, share in found.items():
         low, high = bounds.get(name, (-math.inf, math.inf))
-        low -= 0 if math.isinf(low) else 3 * _error(low, studies)
-        high += 0 if math.isinf(high) else 3 * _error(high, studies)
+        low -= 0 if math.isinf(low) else 3 * standard_error(low, studies)
+        high += 0 if math.isinf(high) else 3 * standard_error(high, studies)
         yield Figure(
             f"{name}, {design.clusters} topics, rho {design.rho:g}", 100 * share, "%", 100 * low, 100 * high,
-            100 * _error(share, AT_ONCE if name.endswith(OVER_ITEMS) else studies),
+            100 * standard_error(share, AT_ONCE if name.endswith(OVER_ITEMS) else studies),
         )  # fmt: skip
 
 
@@ -136,24 +149,12 @@ def main() -> int:
         failures += broken(design, columns[-1], studies)
         record(figures(design, columns[-1], studies))
     heads = [f"C={design.clusters} rho={design.rho:g}" for design in designs]
-    width = max(map(len, columns[0]))
     print(f"Three annotators, {designs[0].labels} labels per topic, true gap {GAP:.2f} = epsilon, {studies:,} studies,")
     print("percent with Monte-Carlo standard error; promised over topics: rejects <= 6, passes <= 5, covers 92.5-97")
-    print(" " * width, *(f"{head:>14}" for head in heads))
-    for name in columns[0]:
-        known = AT_ONCE if name.endswith(OVER_ITEMS) else studies
-        cells = [f"{100 * one[name]:5.1f} ± {100 * _error(one[name], known):.1f}" for one in columns]
-        print(f"{name:{width}}", *(f"{cell:>14}" for cell in cells))
+    known = {True: AT_ONCE, False: studies}
+    print(*in_columns(columns, heads, lambda name: known[name.endswith(OVER_ITEMS)]), sep="\n")
     print("\n".join(failures) or "every promise is kept", file=sys.stderr)
     return 1 if failures else 0
-
-
-def _skill(rng: np.random.Generator, mean: float, design: Design, studies: int) -> Array:
-    size = studies, design.clusters, 1
-    if not design.rho:
-        return np.full(size, mean)
-    k = 1 / design.rho - 1
-    return rng.beta(mean * k, (1 - mean) * k, size)
 
 
 def _p(name: str, difference: Array, unit: npt.NDArray[np.intp]) -> float:
@@ -169,10 +170,6 @@ def _passes(p: Array) -> bool:
 def _covers(row: Array, units: npt.NDArray[np.intp]) -> bool:
     found = paired_difference(row, np.zeros(len(row)), units, LEVEL)
     return found.low <= GAP <= found.high
-
-
-def _error(share: float, studies: int) -> float:
-    return math.sqrt(share * (1 - share) / studies)
 
 
 if __name__ == "__main__":

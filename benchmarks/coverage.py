@@ -18,7 +18,7 @@ from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.promises import Figure, record
+from benchmarks.promises import Figure, beta, in_columns, record, standard_error
 from calibration.arithmetic import closed_forms
 from calibration.arithmetic.closed_forms import Array
 from calibration.inference.bootstrap import (
@@ -47,8 +47,8 @@ def made_studies(design: Design, studies: int, seed: int) -> Array:
     """Tables of shape (clusters, studies, 2, 2)."""
     rng = np.random.default_rng(seed)
     size = design.clusters, studies
-    says_a = rng.binomial(design.labels, _beta(rng, 0.5, 0.3, size))
-    agrees = _beta(rng, AGREEMENT, design.rho, size) if design.rho else np.full(size, AGREEMENT)
+    says_a = rng.binomial(design.labels, beta(rng, 0.5, 0.3, size))
+    agrees = beta(rng, AGREEMENT, design.rho, size)
     both_a, both_b = rng.binomial(says_a, agrees), rng.binomial(design.labels - says_a, agrees)
     tables = [[both_a, says_a - both_a], [design.labels - says_a - both_b, both_b]]
     return np.moveaxis(np.array(tables, float), (0, 1), (2, 3))
@@ -62,7 +62,7 @@ def coverage(design: Design, studies: int = 1_000, resamples: int = 999, seed: i
     kappas = resample(tables, closed_forms.kappa, resamples, seed)
     count = design.clusters
     intervals: dict[str, tuple[float, Sequence[Interval]]] = {
-        "agreement, iid Wilson": (AGREEMENT, _iid_wilson(agree.sum(axis=0), n.sum(axis=0))),
+        "agreement, iid Wilson": (AGREEMENT, iid_wilson(agree.sum(axis=0), n.sum(axis=0))),
         "agreement, percentile": (AGREEMENT, [percentile(draws) for draws in agreements.T]),
         "agreement, wilson_effective": (AGREEMENT, [wilson_effective(a, m) for a, m in zip(agree.T, n.T, strict=True)]),
         "kappa, percentile": (KAPPA, [percentile(draws) for draws in kappas.T]),
@@ -100,7 +100,7 @@ def figures(design: Design, covered: dict[str, float], studies: int) -> Iterator
     for name, share in covered.items():
         low, high = bounds.get((design.clusters, name), (-math.inf, math.inf)) if design.rho else (-math.inf, math.inf)
         where = f"{name}, {design.clusters} topics, rho {design.rho:g}"
-        yield Figure(where, 100 * share, "%", low, high, 100 * _error(share, studies))
+        yield Figure(where, 100 * share, "%", low, high, 100 * standard_error(share, studies))
 
 
 def main() -> int:
@@ -113,23 +113,15 @@ def main() -> int:
         failures += broken(design, columns[-1])
         record(figures(design, columns[-1], studies))
     heads = [f"C={design.clusters} rho={design.rho:g}" for design in designs]
-    width = max(map(len, columns[0]))
     print(f"Coverage of nominal 95 % intervals, {designs[0].labels} labels per pair, {studies:,} studies, B = 999,")
     print("percent with Monte-Carlo standard error")
-    print(" " * width, *(f"{head:>14}" for head in heads))
-    for name in columns[0]:
-        cells = [f"{100 * one[name]:5.1f} ± {100 * _error(one[name], studies):.1f}" for one in columns]
-        print(f"{name:{width}}", *(f"{cell:>14}" for cell in cells))
+    print(*in_columns(columns, heads, lambda _: studies), sep="\n")
     print("\n".join(failures) or "every promise is kept", file=sys.stderr)
     return 1 if failures else 0
 
 
-def _beta(rng: np.random.Generator, mean: float, icc: float, size: tuple[int, int]) -> Array:
-    k = 1 / icc - 1
-    return rng.beta(mean * k, (1 - mean) * k, size)
-
-
-def _iid_wilson(agree: Array, n: Array) -> list[Interval]:
+def iid_wilson(agree: Array, n: Array) -> list[Interval]:
+    """As if labels were independent; `agree` of `n` in each study."""
     found = (
         stats.binomtest(round(a), round(m)).proportion_ci(LEVEL, method="wilson") for a, m in zip(agree, n, strict=True)
     )
@@ -139,10 +131,6 @@ def _iid_wilson(agree: Array, n: Array) -> list[Interval]:
 def _linearised(table: Array) -> Interval:
     value = float(closed_forms.kappa(table.sum(axis=0)))
     return fisher_z_linearised(value, kappa_se(table), len(table), LEVEL)
-
-
-def _error(share: float, studies: int) -> float:
-    return math.sqrt(share * (1 - share) / studies)
 
 
 if __name__ == "__main__":

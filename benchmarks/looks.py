@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import nested_labels
 from benchmarks.many_studies import ManySums, laws_of
-from benchmarks.promises import Promise, promise, tell
+from benchmarks.promises import Promise, beta, promise, tell
 from calibration.arithmetic.closed_forms import Array
 from calibration.choosing.looking import any_time_clusters, planned_clusters
 from calibration.inference.looks import FIRST, Look, any_time_level, nominal_levels, shown_by_each
@@ -75,9 +75,9 @@ def made(rng: np.random.Generator, setting: Setting, studies: int, gap: float = 
     mean that makes its mean over topics `gap`. People: k of three in error; rows as `left_out_scores` has them.
     """
     shape, error = (studies, LAST), 1 - setting.people
-    e = _beta(rng, error, 0.1, shape)
+    e = beta(rng, error, 0.1, shape)
     mean = gap / (1 - 3 * error + 2 * (error**2 + error * (1 - error) * 0.1))
-    f = e + (1 - e) * _beta(rng, mean, setting.faults, shape) if gap > 0 else e
+    f = e + (1 - e) * beta(rng, mean, setting.faults, shape) if gap > 0 else e
     items = np.maximum(1, np.round(13 * np.exp(rng.normal(-(setting.sigma**2) / 2, setting.sigma, shape)))).astype(int)
     left, rest = items.copy(), np.ones(shape)
     sums, squares, sizes = np.zeros(shape), np.zeros(shape), np.zeros(shape)
@@ -100,11 +100,6 @@ def nested(setting: nested_labels.Setting, studies: int, seed: int) -> ManySums:
     return ManySums(
         found.rows, found.human - found.judge[..., 0], found.items, found.squares[..., 0], found.sizes[..., 0]
     )  # fmt: skip
-
-
-def _beta(rng: np.random.Generator, mean: float, icc: float, shape: tuple[int, int]) -> Array:
-    k = 1 / icc - 1
-    return rng.beta(mean * k, (1 - mean) * k, shape)
 
 
 @dataclass(frozen=True)

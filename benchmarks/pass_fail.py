@@ -17,17 +17,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.promises import Figure, record
+from benchmarks.coverage import Interval, iid_wilson
+from benchmarks.promises import Figure, beta, standard_error, tell
 from calibration.arithmetic import metrics
 from calibration.arithmetic.closed_forms import Array
 from calibration.inference.bootstrap import expanded_percentile, resample, wilson_effective
 from calibration.systems.pass_rates import rogan_gladen
 
-Interval = tuple[float, float]
 STUDIES, RESAMPLES, LABELS = 2_000, 999, 39
 PASSING_ICC, RIGHT_ICC = 0.2, 0.1
 
@@ -59,9 +58,9 @@ def made_studies(design: Design, studies: int, seed: int) -> tuple[Array, Array]
     pass rate in every topic, shape (clusters + elsewhere, studies)."""
     rng = np.random.default_rng(seed)
     size = design.clusters + design.elsewhere, studies
-    truly = rng.binomial(LABELS, _beta(rng, design.passing, PASSING_ICC, size))
-    found = rng.binomial(truly, _beta(rng, design.sensitivity, RIGHT_ICC, size))
-    refused = rng.binomial(LABELS - truly, _beta(rng, design.specificity, RIGHT_ICC, size))
+    truly = rng.binomial(LABELS, beta(rng, design.passing, PASSING_ICC, size))
+    found = rng.binomial(truly, beta(rng, design.sensitivity, RIGHT_ICC, size))
+    refused = rng.binomial(LABELS - truly, beta(rng, design.specificity, RIGHT_ICC, size))
     wrongly = LABELS - truly - refused
     tables = np.moveaxis(np.array([[found, wrongly], [truly - found, refused]], float), (0, 1), (2, 3))
     return tables[: design.clusters], (found + wrongly) / LABELS
@@ -89,7 +88,7 @@ def intervals(design: Design, studies: int, resamples: int, seed: int) -> dict[s
         of = tables[:, :, :, place].sum(axis=-1)
         pairs = zip(tables[:, :, place, place].T, of.T, strict=True)
         out[name] = truth, [wilson_effective(hit, n) for hit, n in pairs]
-        out[f"{name}, iid Wilson"] = truth, _iid_wilson(summed[:, place, place], summed[:, :, place].sum(axis=-1))
+        out[f"{name}, iid Wilson"] = truth, iid_wilson(summed[:, place, place], summed[:, :, place].sum(axis=-1))
     for place, (name, truth) in enumerate({"Youden's J": j, "F1": f1, "Rogan-Gladen": design.passing}.items()):
         out[name] = truth, [expanded_percentile(draws, design.clusters) for draws in drawn[:, :, place].T]
     out["Rogan-Gladen, iid delta"] = design.passing, _iid_rogan_gladen(passed.mean(axis=0), len(passed), summed)
@@ -104,8 +103,8 @@ def promises(
         for name, (truth, found) in intervals(design, studies, resamples, 20).items():
             low, high = _bounds(name, design)
             share = float(np.mean([one[0] <= truth <= one[1] for one in found]))
-            error = math.sqrt(share * (1 - share) / studies)
-            yield Figure(f"{name}, {design.name}", 100 * share, "%", low, high, 100 * error)
+            error = 100 * standard_error(share, studies)
+            yield Figure(f"{name}, {design.name}", 100 * share, "%", low, high, error)
 
 
 def _bounds(name: str, design: Design) -> tuple[float, float]:
@@ -117,27 +116,7 @@ def _bounds(name: str, design: Design) -> tuple[float, float]:
 
 def main() -> int:
     """The table."""
-    print(f"Coverage of nominal 95 % intervals, {LABELS} answers a topic, {STUDIES:,} studies")
-    found = []
-    for one in promises():
-        print(one, flush=True)
-        found.append(one)
-    record(found)
-    broken = sum(not one.kept for one in found)
-    print("every promise is kept" if not broken else f"{broken} promises are broken", file=sys.stderr)
-    return int(broken > 0)
-
-
-def _beta(rng: np.random.Generator, mean: float, icc: float, size: tuple[int, int]) -> Array:
-    k = 1 / icc - 1
-    return rng.beta(mean * k, (1 - mean) * k, size)
-
-
-def _iid_wilson(hits: Array, n: Array) -> list[Interval]:
-    found = (
-        stats.binomtest(round(a), round(m)).proportion_ci(0.95, method="wilson") for a, m in zip(hits, n, strict=True)
-    )
-    return [(float(bounds.low), float(bounds.high)) for bounds in found]
+    return tell(f"Coverage of nominal 95 % intervals, {LABELS} answers a topic, {STUDIES:,} studies", promises())
 
 
 def _iid_rogan_gladen(passed: Array, topics: int, table: Array) -> list[Interval]:

@@ -6,12 +6,13 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 FIGURES_FILE = "CALIPERS_BENCH_FIGURES"  # names the file that `record` writes to
 
@@ -71,20 +72,44 @@ class Promise:
         return f"{self.name:82} {found}  {promised}{'' if self.kept else '  BROKEN'}"
 
 
+def standard_error(share: float, studies: int) -> float:
+    """Monte-Carlo, of a share of so many studies."""
+    return math.sqrt(share * (1 - share) / studies)
+
+
 def promise(name: str, found: Sequence[bool], low: float, high: float) -> Promise:
     """Of the share of studies with one outcome."""
     share = float(np.mean(found))
-    return Promise(name, share, math.sqrt(share * (1 - share) / len(found)), low, high)
+    return Promise(name, share, standard_error(share, len(found)), low, high)
 
 
-def tell(heading: str, found: Iterable[Promise]) -> int:
+def beta(rng: np.random.Generator, mean: float, icc: float, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
+    """Rates around `mean`, one for each cluster, that make labels of one cluster alike by `icc`; all `mean` at 0."""
+    if not icc:
+        return np.full(shape, mean)
+    k = 1 / icc - 1
+    return rng.beta(mean * k, (1 - mean) * k, shape)
+
+
+def in_columns(
+    shares: Sequence[Mapping[str, float]], heads: Sequence[str], studies: Callable[[str], int]
+) -> Iterator[str]:
+    """A table of shares in percent, a column for each head. `studies`: how many the share of that name is of."""
+    width = max(map(len, shares[0]))
+    yield " ".join((" " * width, *(f"{head:>14}" for head in heads)))
+    for name in shares[0]:
+        cells = [f"{100 * one[name]:5.1f} ± {100 * standard_error(one[name], studies(name)):.1f}" for one in shares]
+        yield " ".join((f"{name:{width}}", *(f"{cell:>14}" for cell in cells)))
+
+
+def tell(heading: str, found: Iterable[Promise | Figure]) -> int:
     """Print each as it comes, hand them on, and answer with the exit code: 1 where a promise is broken."""
     print(heading)
     told = []
     for one in found:
         print(one, flush=True)
         told.append(one)
-    record(one.figure for one in told)
+    record(one.figure if isinstance(one, Promise) else one for one in told)
     broken = sum(not one.kept for one in told)
     print("every promise is kept" if not broken else f"{broken} promises are broken", file=sys.stderr)
     return int(broken > 0)

@@ -23,7 +23,7 @@ from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.promises import Promise, promise, tell
+from benchmarks.promises import Promise, beta, promise, tell
 from calibration.arithmetic.closed_forms import Array
 from calibration.inference.bootstrap import expanded_percentile, resample, wilson_effective
 from calibration.systems.bradley_terry import corrected_strength, strengths, tuning
@@ -54,8 +54,8 @@ def mean_of(name: str, found: Sequence[float], low: float, high: float) -> Promi
 def made_labels(rng: np.random.Generator, design: Design) -> tuple[Array, Array]:
     """What people and judge say of every label, 1: the system wins; shape (topics, labels), labelled topics first."""
     topics = design.labelled + design.unlabelled, 1
-    people = rng.random((topics[0], design.labels)) < _beta(rng, design.win, design.topics_alike, topics)
-    agrees = rng.random(people.shape) < _beta(rng, design.accuracy, design.judge_alike, topics)
+    people = rng.random((topics[0], design.labels)) < beta(rng, design.win, design.topics_alike, topics)
+    agrees = rng.random(people.shape) < beta(rng, design.accuracy, design.judge_alike, topics)
     judge = np.where(rng.random(people.shape) < design.favour, True, people == agrees)
     return people.astype(float), judge.astype(float)
 
@@ -185,11 +185,6 @@ def main() -> int:
         corrected_strengths(500),
     )
     return tell("Correcting a judge: percent of simulated studies, with Monte-Carlo standard error", found)
-
-
-def _beta(rng: np.random.Generator, mean: float, icc: float, size: tuple[int, int]) -> Array:
-    k = 1 / icc - 1
-    return rng.beta(mean * k, (1 - mean) * k, size)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from calibration.remarks import Fact, Kind, Reason, Remark, note_of
@@ -28,6 +28,10 @@ class Estimate:
     clusters: int  # clusters that hold at least one of them
     method: str
     remarks: tuple[Remark, ...] = ()
+
+    def times(self, factor: float) -> "Estimate":
+        """The same in a smaller or larger unit, value and bounds alike."""
+        return replace(self, value=factor * self.value, low=factor * self.low, high=factor * self.high)
 
     @property
     def lack(self) -> Remark | None:

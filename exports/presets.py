@@ -13,10 +13,11 @@ from calibration.systems.ranking import FEW_SYSTEMS
 from calibration.table.verdicts import BOTH_ORDERS
 from calibration.totals import inter_human, total_scores
 from calibration.totals.topic_totals import FEWEST_REPORTS, disputed_topics, reference_in_views, topic_agreement
+from exports import tables
 from exports.cells import Cell
 from exports.errors import ExportError
 from exports.sheets.agreement import Found, baseline
-from exports.tables import AMONG, PEOPLE, Column, Table, by_statistic
+from exports.tables import AMONG, COUNTS, PEOPLE, Column, Table
 from exports.words.notes import methods, origin, remarks
 
 GYM_COLUMNS = (
@@ -26,8 +27,7 @@ GYM_COLUMNS = (
     Column("cohen_kappa_symmetrised", "κ, symmetrised", "κ-s"),
     Column("kept", "Kept (k of n)", "k of n"),
     Column("kept_share", "Kept share", "kept"),
-    Column("n", "n"),
-    Column("clusters", "Clusters", "C"),
+    *COUNTS,
 )
 
 
@@ -87,8 +87,7 @@ DR3_COLUMNS = (
     Column("rank_agreement_across_items_exclude_ties", "Pairwise agreement, ties excluded", "PA-"),
     Column("cost", "Cost per report (USD)", "USD"),
     Column("sd_over_runs", "SD over runs", "SD"),
-    Column("n", "n"),
-    Column("clusters", "Clusters", "C"),
+    *COUNTS,
 )
 RUNS = "SD over runs: of a report's total (n - 1), mean over reports that were run twice or more."
 TWO_BY_TWO, WITH_MEAN = "inter-human, two by two", "inter-human, each with the mean of the others"
@@ -101,12 +100,10 @@ def dr3_eval_table(verdicts: pd.DataFrame, report: CalibrationReport) -> Table:
     rows = [
         _dr3_judge(agreement, own, verdicts) for agreement in total_scores.total_agreement(verdicts, report.settings)
     ]
-    rows.append(_dr3_people(TWO_BY_TWO, inter_human.score_correlations_of_people(verdicts, report.settings, "pairs")))
     several = len(report.labels.annotators) > 2
-    if several:
-        rows.append(
-            _dr3_people(WITH_MEAN, inter_human.score_correlations_of_people(verdicts, report.settings, "others_mean"))
-        )
+    for name, construction in ((TWO_BY_TWO, "pairs"), (WITH_MEAN, "others_mean"))[: 1 + several]:
+        people = inter_human.score_correlations_of_people(verdicts, report.settings, construction)
+        rows.append((name, *people, None, None, None, people[0].n, people[0].clusters))
     optional = ("cost", "sd_over_runs", "rank_agreement_across_items_exclude_ties")
     columns, cells = kept_columns(DR3_COLUMNS, rows, optional)
     reading = (
@@ -133,10 +130,6 @@ def _dr3_judge(
     cost = _of_a_report(own.get((agreement.judge, "cost_per_item")), verdicts, agreement.judge, "")
     measured = agreement.pearson, agreement.spearman, agreement.ordered, agreement.ordered_without_ties
     return (agreement.judge, *measured, cost, agreement.run_sd, agreement.pearson.n, agreement.pearson.clusters)
-
-
-def _dr3_people(name: str, estimates: Sequence[Estimate]) -> tuple[Cell, ...]:
-    return (name, *estimates, None, None, None, estimates[0].n, estimates[0].clusters)
 
 
 RACE_COLUMNS = (
@@ -201,10 +194,9 @@ def _of_a_report(cost: Estimate | None, verdicts: pd.DataFrame, judge: str, refe
     times = runs * orders * (2 if reference else 1)
     if cost is None or times < 2:
         return cost
-    value, low, high = (times * one for one in (cost.value, cost.low, cost.high))
     notes = [f"{runs} runs, of which it is the mean"] * (runs > 1) + [f"{orders} orders of each view"] * (orders > 1)
     notes += ["with the reference beside it"] * bool(reference)
-    return replace(cost, value=value, low=low, high=high, remarks=remarks_of(cost.remarks, notes))
+    return replace(cost.times(times), remarks=remarks_of(cost.remarks, notes))
 
 
 def _total(verdicts: pd.DataFrame, reference: str) -> str:
@@ -230,26 +222,24 @@ WLC_COLUMNS = (
     Column("cohen_kappa_symmetrised", "κ, symmetrised", "κ-s"),
     Column(BASELINE, "Commonest answer (%)", "common"),
     Column("valid_share", "Valid answers", "valid"),
-    Column("n", "n"),
-    Column("clusters", "Clusters", "C"),
+    *COUNTS,
 )
 
 
 def wlc_table(verdicts: pd.DataFrame, report: CalibrationReport) -> Table:
     """One row per judge, in the order of the report, then the annotators. Raises `wrong_task` unless all are pairs."""
     refuse_other_kinds("wlc", report, "pairwise", "agreement of labels on pairs")
-    pooled = [estimate for estimate in report.estimates if estimate.criterion == estimate.category == "all"]
-    own = own_statistics(report)
+    pooled, own = tables.pooled_in(report), own_statistics(report)
     rows: list[tuple[Cell, ...]] = []
-    for judge in dict.fromkeys(estimate.rater for estimate in pooled if estimate.reference == PEOPLE):
-        estimates = by_statistic(pooled, judge, PEOPLE)
+    for judge in tables.compared_with_people(pooled):
+        estimates = tables.by_statistic(pooled, judge, PEOPLE)
         row = judge, estimates["percent_agreement"], own.get((judge, "cost_per_item")), own.get((judge, "valid_share"))
         rows.append(_wlc_row(*row, estimates))
     people = inter_human.label_agreement_of_people(verdicts, replace(report.settings, ties="three_class"))
-    rows.append(_wlc_row(PEOPLE_ROW, people, None, None, by_statistic(pooled, PEOPLE, "others")))
+    rows.append(_wlc_row(PEOPLE_ROW, people, None, None, tables.by_statistic(pooled, PEOPLE, "others")))
     if report.settings.ties != "three_class":  # a constant answer under another rule is no peer of PAR
         place = [column.key for column in WLC_COLUMNS].index(BASELINE)
-        rows = [(*row[:place], None, *row[place + 1 :]) for row in rows]
+        rows = [tables.dashed(row, place) for row in rows]
     columns, cells = kept_columns(WLC_COLUMNS, rows, (MISSING, BASELINE))
     reading = _wlc_reading(report, {column.key for column in columns})
     notes = notes_below(report, columns, cells, reading, bare=(BASELINE,))
@@ -331,16 +321,12 @@ BLANK_COST = "A blank cost is unknown, as of a local judge without a price; it i
 
 def percent(estimate: Estimate | None) -> Estimate | None:
     """The same estimate in hundredths, with its interval."""
-    return estimate and replace(estimate, value=100 * estimate.value, low=100 * estimate.low, high=100 * estimate.high)
+    return estimate and estimate.times(100)
 
 
 def own_statistics(report: CalibrationReport) -> Mapping[tuple[str, str], Estimate]:
     """What is known of a rater alone, such as (judge, `cost_per_item`), pooled over criteria."""
-    return {
-        (estimate.rater, estimate.statistic): estimate
-        for estimate in report.estimates
-        if estimate.reference == "" and estimate.criterion == estimate.category == "all"
-    }
+    return {(one.rater, one.statistic): one for one in tables.pooled_in(report) if one.reference == ""}
 
 
 def kept_columns(
@@ -364,7 +350,6 @@ def notes_below(
     bare: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """`reading`, then what every preset says. `bare`: columns whose lack of an interval `reading` explains."""
-    used = [cell for row in rows for cell in row if isinstance(cell, Estimate)]
     about = [index for index, column in enumerate(columns) if column.key not in bare]
     told = [tuple(row[index] for index in about) for row in rows]
     blank = any(column.key == "cost" for column in columns) and any(_blank(report, columns, row) for row in rows)
@@ -372,7 +357,7 @@ def notes_below(
         *reading,
         *([BLANK_COST] if blank else []),
         ELSEWHERE,
-        *methods(used, report),
+        *methods(tables.estimates_in(rows), report),
         *remarks([columns[index].title for index in about], told, names),
         origin(report),
     )

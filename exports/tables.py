@@ -5,7 +5,7 @@ What is in which cell, and the notes that make it readable alone.
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from calibration.agreement.catalogue import AGREEMENT, HEADLINE, at, printed
 from calibration.agreement.statistic import ALL_KINDS
@@ -33,6 +33,9 @@ class Column:
     key: str
     title: str
     symbol: str = ""
+
+
+COUNTS = (Column("n", "n"), Column("clusters", "Clusters", "C"))
 
 
 @dataclass(frozen=True)
@@ -75,15 +78,15 @@ def noted_table(
 
     `names`: how many leading cells of a row say which row it is.
     """
-    used = [cell for row in rows for cell in row if isinstance(cell, Estimate)]
     lacking = remarks([column.title for column in columns], rows, names)
-    return Table(name, title, tuple(columns), tuple(rows), (*reading, *methods(used, report), *lacking, origin(report)))
+    notes = (*reading, *methods(estimates_in(rows), report), *lacking, origin(report))
+    return Table(name, title, tuple(columns), tuple(rows), notes)
 
 
 def agreement_table(report: CalibrationReport) -> Table:
     """One row per judge against the annotators, then the annotators among themselves, pooled over criteria."""
-    pooled = [estimate for estimate in report.estimates if estimate.criterion == estimate.category == "all"]
-    rows = [(rater, by_statistic(pooled, rater, PEOPLE)) for rater in _judges(pooled)]
+    pooled = pooled_in(report)
+    rows = [(rater, by_statistic(pooled, rater, PEOPLE)) for rater in compared_with_people(pooled)]
     rows += [(worded(AMONG), estimates) for estimates in [by_statistic(pooled, PEOPLE, "others")] if estimates]
     known = {name for _, estimates in rows for name in estimates}
     headline = HEADLINE[report.settings.ties] if HEADLINE[report.settings.ties] in known else AGREEMENT
@@ -94,7 +97,7 @@ def agreement_table(report: CalibrationReport) -> Table:
         Column("rater", "Rater"),
         *(Column(name, titled(report, name, statistic.title), statistic.symbol) for name, statistic in shown.items()),
     ]
-    columns += [Column("n", "n"), Column("clusters", "Clusters", "C")]
+    columns += COUNTS
     if any(costs.values()):
         columns.append(Column("cost_per_1000_items", "USD per 1,000 items", "USD"))
     cells: list[tuple[Cell, ...]] = []
@@ -129,26 +132,35 @@ def asked_for_agreement() -> tuple[str, ...]:
     )
 
 
-def _judges(pooled: Sequence[Estimate]) -> list[str]:
-    return list(dict.fromkeys(estimate.rater for estimate in pooled if estimate.reference == PEOPLE))
+def pooled_in(report: CalibrationReport) -> list[Estimate]:
+    """The estimates over all criteria and categories."""
+    return [one for one in report.estimates if one.criterion == one.category == "all"]
 
 
-def by_statistic(pooled: Sequence[Estimate], rater: str, reference: str) -> dict[str, Estimate]:
+def compared_with_people(estimates: Iterable[Estimate]) -> list[str]:
+    """The judges that were, in the order of the report."""
+    return list(dict.fromkeys(one.rater for one in estimates if one.reference == PEOPLE))
+
+
+def by_statistic(estimates: Iterable[Estimate], rater: str, reference: str) -> dict[str, Estimate]:
     """The estimates of one rater beside one reference, by their statistic."""
-    return {
-        estimate.statistic: estimate
-        for estimate in pooled
-        if estimate.rater == rater and estimate.reference == reference
-    }
+    return {one.statistic: one for one in estimates if (one.rater, one.reference) == (rater, reference)}
 
 
-def per_thousand(pooled: Sequence[Estimate], rater: str) -> Estimate | None:
-    estimate = next(
-        (estimate for estimate in pooled if estimate.rater == rater and estimate.statistic == "cost_per_item"), None
-    )
-    if estimate is None:
-        return None
-    return replace(estimate, value=estimate.value * 1000, low=estimate.low * 1000, high=estimate.high * 1000)
+def estimates_in(rows: Iterable[Sequence[Cell]]) -> list[Estimate]:
+    """The cells that are estimates, row by row."""
+    return [cell for row in rows for cell in row if isinstance(cell, Estimate)]
+
+
+def dashed(row: Sequence[Cell], place: int) -> tuple[Cell, ...]:
+    """A row with a dash in one place."""
+    return (*row[:place], None, *row[place + 1 :])
+
+
+def per_thousand(pooled: Iterable[Estimate], rater: str) -> Estimate | None:
+    """What a judge costs for a thousand items; None where that is unknown."""
+    costs = (one for one in pooled if one.rater == rater and one.statistic == "cost_per_item")
+    return next((one.times(1000) for one in costs), None)
 
 
 def _reading(report: CalibrationReport, headline: str) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from annotation.files.decoding import some_of
 from app.reproducing.recipes import Number
@@ -114,8 +114,7 @@ def found_in(tables: Mapping[str, Table], asked: Number) -> Estimate | float | N
 
 def _times(cell: Cell, times: float) -> Estimate | float | None:
     if isinstance(cell, Estimate):
-        value, low, high = (times * one for one in (cell.value, cell.low, cell.high))
-        return replace(cell, value=value, low=low, high=high)
+        return cell.times(times)
     return times * cell if isinstance(cell, int | float) else None
 
 

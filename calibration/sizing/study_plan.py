@@ -1,6 +1,7 @@
 """A study planned: topics, hours and money for each thing one may want to show, from a pilot or from assumptions."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass, replace
 from typing import Literal
 
@@ -216,6 +217,15 @@ def plan_from_assumptions(
     gap, difference = (_assumed(agreement, one, labels, icc, correlation) for one in (true_gap, goals.difference))
     known = _Known(scores, gap, difference, agreement * (1 - agreement), icc, design)
     return _planned(known, goals, prices, topics)
+
+
+def plan_from_numbers(
+    goals: Goals, given: Mapping[str, float], prices: Prices = NO_PRICES, topics: int | None = None
+) -> StudyPlan:
+    """`plan_from_assumptions` of a study described by its numbers of criteria, annotators and pairs of a topic."""
+    design = Design(given["pairs_per_topic"], given["criteria"] * given["annotators"], given["annotators"])
+    known = {name: given[name] for name in ("agreement", "icc", "correlation", "true_gap")}
+    return plan_from_assumptions(goals, design, prices, topics=topics, **known)
 
 
 def plan_from_pilot(pilot: Pilot, goals: Goals, prices: Prices = NO_PRICES, topics: int | None = None) -> StudyPlan:

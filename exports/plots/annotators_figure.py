@@ -19,11 +19,7 @@ def annotators_figure(report: CalibrationReport, width: float = theme.FULL_PAGE)
 
     Two people are one row. None where no two share an answer. A crowd is drawn without names.
     """
-    pooled = [
-        estimate
-        for estimate in report.estimates
-        if estimate.criterion == estimate.category == "all" and estimate.reference == "others"
-    ]
+    pooled = [estimate for estimate in tables.pooled_in(report) if estimate.reference == "others"]
     estimates = {(estimate.rater, estimate.statistic): estimate for estimate in pooled}
     names = {estimate.rater for estimate in pooled}
     people = [name for name in report.labels.annotators if name in names]
@@ -63,8 +59,8 @@ def annotator_pairs(report: CalibrationReport, width: float = theme.FULL_PAGE) -
     people = list(report.labels.annotators)
     headline = HEADLINE[report.settings.ties]
     by_pair: dict[tuple[str, str], dict[str, Estimate]] = {}
-    for estimate in report.estimates:
-        if estimate.criterion == estimate.category == "all" and {estimate.rater, estimate.reference} <= {*people}:
+    for estimate in tables.pooled_in(report):
+        if {estimate.rater, estimate.reference} <= {*people}:
             by_pair.setdefault((estimate.rater, estimate.reference), {})[estimate.statistic] = estimate
     known = {pair: agreement(statistics, headline) for pair, statistics in by_pair.items()}
     found = {pair: estimate for pair, estimate in known.items() if estimate is not None}

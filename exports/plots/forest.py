@@ -25,7 +25,7 @@ from exports.figures import (
 )
 from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, OKABE_ITO, PAPER, lettered, themed
 from exports.sheets.passing import WHOLE, system_of
-from exports.tables import AMONG, PEOPLE, titled
+from exports.tables import AMONG, PEOPLE, compared_with_people, pooled_in, titled
 from exports.words.notes import label_agreement_in_caption
 from plain.wording import worded
 
@@ -54,9 +54,9 @@ def forest(report: CalibrationReport, width: float = FULL_PAGE, onto: Onto = own
 
     `width`: inches. A point without a bar has no interval, a dash no value.
     """
-    pooled = [estimate for estimate in report.estimates if estimate.criterion == estimate.category == "all"]
+    pooled = pooled_in(report)
     estimates = {(estimate.rater, estimate.reference, estimate.statistic): estimate for estimate in pooled}
-    judges = list(dict.fromkeys(estimate.rater for estimate in pooled if estimate.reference == PEOPLE))
+    judges = compared_with_people(pooled)
     statistics = statistics_shown(
         report, "agreement", (estimate for estimate in pooled if estimate.reference == PEOPLE)
     )
@@ -166,12 +166,8 @@ WAYS = (
 
 def pass_fail_figure(report: CalibrationReport, width: float = FULL_PAGE) -> Figure | None:
     """One row for each judge, then the annotators; None where no rate exists over all criteria. `width`: inches."""
-    pooled = [
-        estimate
-        for estimate in report.estimates
-        if estimate.statistic in PANELS and estimate.criterion == estimate.category == WHOLE
-    ]
-    judges = list(dict.fromkeys(estimate.rater for estimate in pooled if estimate.reference == PEOPLE))
+    pooled = [estimate for estimate in pooled_in(report) if estimate.statistic in PANELS]
+    judges = compared_with_people(pooled)
     if not judges:
         return None
     estimates = {(estimate.rater, estimate.statistic): estimate for estimate in pooled}

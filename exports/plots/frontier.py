@@ -14,7 +14,7 @@ from exports.cells import number
 from exports.figures import WIDE, Figure, Onto, own_canvas
 from exports.plots.names import Box, Point, places, told_apart, width_of
 from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, lettered, themed
-from exports.tables import PEOPLE
+from exports.tables import PEOPLE, pooled_in
 from exports.words.notes import BY_RULE, label_agreement_in_caption
 from plain.wording import worded
 
@@ -86,17 +86,8 @@ def frontier(report: CalibrationReport, width: float = FULL_PAGE, onto: Onto = o
 
 def _ceiling(report: CalibrationReport) -> Estimate | None:
     """The annotators' own agreement with each other, over all their labels."""
-    pooled = [
-        estimate
-        for estimate in report.estimates
-        if estimate.criterion == estimate.category == "all" and estimate.rater == PEOPLE
-    ]
-    named = [
-        estimate
-        for estimate in pooled
-        if estimate.statistic.startswith("human_ceiling") and not math.isnan(estimate.value)
-    ]
-    return next(iter(named), None)
+    own = (one for one in pooled_in(report) if one.rater == PEOPLE and one.statistic.startswith("human_ceiling"))
+    return next((one for one in own if not math.isnan(one.value)), None)
 
 
 def _caption(

@@ -13,7 +13,7 @@ from exports.cells import DASH, spread
 from exports.figures import WIDE, Figure, names_at_left, room_in_words, tick_text, write_in_words
 from exports.plots import names, theme
 from exports.sheets.bias import QUESTIONS, answer, raters_of
-from exports.tables import PEOPLE
+from exports.tables import PEOPLE, pooled_in
 from plain.wording import worded
 
 if TYPE_CHECKING:
@@ -46,12 +46,7 @@ def position_figure(report: CalibrationReport, width: float = theme.FULL_PAGE) -
     if not known:
         return None
     panels = [_first(known)]
-    kept = {estimate.rater: estimate for estimate in report.estimates if estimate.statistic == "swap_consistency"}
-    kept = {
-        rater: estimate
-        for rater, estimate in kept.items()
-        if estimate.criterion == estimate.category == "all" and estimate.n
-    }
+    kept = {one.rater: one for one in pooled_in(report) if one.statistic == "swap_consistency" and one.n}
     if kept:
         panels.append(Panel("same verdict in both orders", kept, math.nan, math.nan, frozenset()))
     rows = [rater for rater in raters if any(rater in panel.found for panel in panels)]

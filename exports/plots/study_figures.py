@@ -19,6 +19,7 @@ from plain.wording import worded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
 
 BLUE, RED = OKABE_ITO[0], OKABE_ITO[1]
 HEIGHT, ROW = 2.5, 0.24  # inches
@@ -257,15 +258,8 @@ def plan_figure(plan: study_plan.StudyPlan, goals: study_plan.Goals, width: floa
     needed = next(aim.needed.clusters for aim in plan.aims if aim.aim == "interval")
     most = max(200, min(5_000, 2 * (needed or 0)))
     with themed():
-        from matplotlib.figure import Figure as Canvas
-
-        canvas = Canvas(figsize=(width, PLAN_HEIGHT))
-        axes = canvas.add_axes(
-            (0.5 / width, 0.45 / PLAN_HEIGHT, (width - 1.2) / width, (PLAN_HEIGHT - 0.5) / PLAN_HEIGHT)
-        )
-        _frame(axes, most)
+        canvas, axes = _framed(width, most, goals)
         _lines(axes, plan, goals.level, most)
-        axes.axhline(goals.half_width, color=INK, lw=0.8, ls=(0, (3, 2)), zorder=1)
         if needed and FEWEST <= needed <= most:
             axes.plot([needed], [goals.half_width], "o", ms=5, color=OKABE_ITO[0], zorder=4)
             axes.annotate(
@@ -294,15 +288,8 @@ def draw_figure(plan: study_plan.StudyPlan, goals: study_plan.Goals, width: floa
     labelled, ratio = np.array(found.ratios).T
     drawn = random * np.sqrt(np.interp(topics, labelled, ratio))
     with themed():
-        from matplotlib.figure import Figure as Canvas
-
-        canvas = Canvas(figsize=(width, PLAN_HEIGHT))
-        axes = canvas.add_axes(
-            (0.5 / width, 0.45 / PLAN_HEIGHT, (width - 1.2) / width, (PLAN_HEIGHT - 0.5) / PLAN_HEIGHT)
-        )
-        _frame(axes, found.of)
+        canvas, axes = _framed(width, found.of, goals)
         axes.set_ylim(0.8 * min(*drawn, goals.half_width), 1.1 * max(*random, goals.half_width))
-        axes.axhline(goals.half_width, color=INK, lw=0.8, ls=(0, (3, 2)), zorder=1)
         names = lettered("at random"), lettered("drawn")
         for widths, name, colour, dashes in ((random, names[0], INK_SOFT, (0, (1, 1))), (drawn, names[1], BLUE, "-")):
             axes.plot(topics, widths, color=colour, lw=BAR, ls=dashes, label=name)
@@ -315,7 +302,12 @@ def draw_figure(plan: study_plan.StudyPlan, goals: study_plan.Goals, width: floa
     return Figure("draw", caption, (), canvas)
 
 
-def _frame(axes: Axes, most: int) -> None:
+def _framed(width: float, most: int, goals: study_plan.Goals) -> tuple[Canvas, Axes]:
+    """Room for half-widths of up to `most` topics, with a line at the one that is wanted."""
+    from matplotlib.figure import Figure as Canvas
+
+    canvas = Canvas(figsize=(width, PLAN_HEIGHT))
+    axes = canvas.add_axes((0.5 / width, 0.45 / PLAN_HEIGHT, (width - 1.2) / width, (PLAN_HEIGHT - 0.5) / PLAN_HEIGHT))
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlim(FEWEST, most)
@@ -327,6 +319,8 @@ def _frame(axes: Axes, most: int) -> None:
     axes.yaxis.grid(True, color=LINE, lw=0.5)
     axes.set_axisbelow(True)
     axes.set_xlabel(lettered("topics"))
+    axes.axhline(goals.half_width, color=INK, lw=0.8, ls=(0, (3, 2)), zorder=1)
+    return canvas, axes
 
 
 def _lines(axes: Axes, plan: study_plan.StudyPlan, level: float, most: int) -> None:

@@ -5,8 +5,9 @@ from collections.abc import Collection, Iterator
 
 from calibration.agreement.catalogue import AGREEMENT, HEADLINE, beside_agreement, statistic_of
 from calibration.results import CalibrationReport, Estimate
+from exports import tables
 from exports.cells import Cell
-from exports.tables import AMONG, BASELINES, PEOPLE, Column, Table, noted_table, per_thousand
+from exports.tables import AMONG, BASELINES, COUNTS, PEOPLE, Column, Table, noted_table
 from exports.words.notes import agreement_key, agreement_title, label_agreement, methods, origin, remarks, unweighted
 from plain.wording import worded
 
@@ -27,58 +28,37 @@ def criteria_table(report: CalibrationReport) -> Table | None:
     wanted = beside_agreement("table criteria", report.labels.criteria.values(), known)
     columns += [Column(name, statistic.title, statistic.symbol) for name, statistic in wanted.items()]
     columns += [Column("baseline", last.title, last.symbol)]
-    columns += [Column("n", "n"), Column("clusters", "Clusters", "C")]
+    columns += COUNTS
     cells: list[tuple[Cell, ...]] = []
     for criterion, rater, estimates in rows:
         first = agreement(estimates, headline) or next(iter(estimates.values()))
         name = worded(AMONG) if rater == AMONG else rater
         row: list[Cell] = [criterion, name, agreement(estimates, headline), *(estimates.get(name) for name in wanted)]
         cells.append((*row, baseline(estimates), first.n, first.clusters))
-    used = [cell for row in cells for cell in row if isinstance(cell, Estimate)]
     notes = (
         "Each judge is compared with every annotator's label on the same item; n counts these comparisons.",
         label_agreement(report),
         *unweighted(report, [column.key for column in columns]),
-        *methods(used, report),
+        *methods(tables.estimates_in(cells), report),
         "The commonest answer, what a judge reaches that always gives it and does not read, is the best of several: no "
         "interval.",
-        *remarks([column.title for column in columns], [_without(row, len(wanted) + 3) for row in cells], names=2),
+        *remarks([column.title for column in columns], [tables.dashed(row, len(wanted) + 3) for row in cells], names=2),
         origin(report),
     )
     return Table("criteria", "Agreement criterion by criterion", tuple(columns), tuple(cells), notes)
-
-
-def _without(row: tuple[Cell, ...], position: int) -> tuple[Cell, ...]:
-    return (*row[:position], None, *row[position + 1 :])
 
 
 def by_criterion(report: CalibrationReport) -> Iterator[tuple[str, str, Found]]:
     """Criterion, rater and its statistics, in the order of the report: each judge, then the annotators."""
     names = list(report.labels.criteria)
     single = len(names) == 1  # all criteria together are then the criterion itself
-    estimates = [
-        estimate
-        for estimate in report.estimates
-        if estimate.category == "all" and (single or estimate.criterion != "all")
-    ]
+    estimates = [one for one in report.estimates if one.category == "all" and (single or one.criterion != "all")]
     for name in names:
-        own = [estimate for estimate in estimates if estimate.criterion == ("all" if single else name)]
-        for rater in dict.fromkeys(estimate.rater for estimate in own if estimate.reference == PEOPLE):
-            yield (
-                name,
-                rater,
-                {
-                    estimate.statistic: estimate
-                    for estimate in own
-                    if (estimate.rater, estimate.reference) == (rater, PEOPLE)
-                },
-            )
-        people = {
-            estimate.statistic: estimate
-            for estimate in own
-            if (estimate.rater, estimate.reference) == (PEOPLE, "others")
-        }
-        if people:
+        own = [one for one in estimates if one.criterion == ("all" if single else name)]
+        yield from (
+            (name, rater, tables.by_statistic(own, rater, PEOPLE)) for rater in tables.compared_with_people(own)
+        )
+        if people := tables.by_statistic(own, PEOPLE, "others"):
             yield name, AMONG, people
 
 
@@ -94,25 +74,14 @@ def baseline(estimates: Found) -> Estimate | None:
 
 def summary_table(report: CalibrationReport) -> Table:
     """Judges by falling agreement, then the annotators: agreement, κ, commonest answer, n, clusters, cost."""
-    pooled = [estimate for estimate in report.estimates if estimate.criterion == estimate.category == "all"]
-    headline = HEADLINE[report.settings.ties]
-    judges = list(dict.fromkeys(estimate.rater for estimate in pooled if estimate.reference == PEOPLE))
-    rows: list[tuple[str, Found, Estimate | None]] = []
-    for judge in judges:
-        estimates = {
-            estimate.statistic: estimate
-            for estimate in pooled
-            if (estimate.rater, estimate.reference) == (judge, PEOPLE)
-        }
-        rows.append((judge, estimates, per_thousand(pooled, judge)))
+    pooled, headline = tables.pooled_in(report), HEADLINE[report.settings.ties]
+    rows = [
+        (judge, tables.by_statistic(pooled, judge, PEOPLE), tables.per_thousand(pooled, judge))
+        for judge in tables.compared_with_people(pooled)
+    ]
     rows.sort(key=lambda row: _falling(agreement(row[1], headline)))
-    people = {
-        estimate.statistic: estimate
-        for estimate in pooled
-        if (estimate.rater, estimate.reference) == (PEOPLE, "others")
-    }
-    if people:
-        rows.append((worded(AMONG), people, per_thousand(pooled, PEOPLE)))
+    if people := tables.by_statistic(pooled, PEOPLE, "others"):
+        rows.append((worded(AMONG), people, tables.per_thousand(pooled, PEOPLE)))
     known = {name for _, estimates, _ in rows for name in estimates} if rows else None
     others = beside_agreement("table summary", report.labels.criteria.values(), known)
     columns = [Column("rater", "rater"), Column("agreement", agreement_title(report, asked=None).lower())]
@@ -126,13 +95,13 @@ def summary_table(report: CalibrationReport) -> Table:
         row: tuple[Cell, ...] = (name, agreement(estimates, headline), *map(estimates.get, others), baseline(estimates))
         cells.append((*row, first.n, first.clusters, *([cost] * priced)))
     at = [column.key for column in columns].index("baseline")  # the best of several: it never has an interval
-    read = [(*row[:at], None, *row[at + 1 :]) for row in cells]
+    read = [tables.dashed(row, at) for row in cells]
     notes = (
         "n counts comparisons of a judge with one annotator's label on the same item and criterion; common: "
         "what always giving the commonest answer reaches, in a judge's row also that of each pair of systems; without "
         "an interval.",
         label_agreement(report),
-        *methods([cell for row in cells for cell in row if isinstance(cell, Estimate)], report),
+        *methods(tables.estimates_in(cells), report),
         *remarks([column.title for column in columns], read),
         origin(report),
     )
@@ -177,7 +146,7 @@ def annotators_table(report: CalibrationReport) -> Table | None:
         Column(agreement_key(report), agreement_title(report, asked=None), leads.symbol),
     ]
     columns += [Column(name, metric.title, metric.symbol) for name, metric in shown.items()]
-    columns += [Column("n", "n"), Column("clusters", "Clusters", "C")]
+    columns += COUNTS
     cells: list[tuple[Cell, ...]] = []
     for name, estimates in rows:
         first = agreement(estimates, headline) or next(iter(estimates.values()))
@@ -197,9 +166,8 @@ def annotators_table(report: CalibrationReport) -> Table | None:
 def _people(report: CalibrationReport) -> Iterator[tuple[str, Found]]:
     """Two by two where the report compares them so, each with the others, then all; two people are one pair."""
     people = list(report.labels.annotators)
-    pooled = [estimate for estimate in report.estimates if estimate.criterion == estimate.category == "all"]
     found: dict[tuple[str, str], Found] = {}
-    for estimate in pooled:
+    for estimate in tables.pooled_in(report):
         if estimate.rater in people or estimate.rater == PEOPLE:
             found.setdefault((estimate.rater, estimate.reference), {})[estimate.statistic] = estimate
     pairs = [(left, right) for left, right in found if right in people]

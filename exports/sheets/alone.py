@@ -7,7 +7,7 @@ from calibration.confidence.sureness import ANSWERS, CONFIDENCE, FIRST, OTHERS
 from calibration.delegating.alone import Alone
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell, number
-from exports.tables import Column, Table, noted_table
+from exports.tables import COUNTS, Column, Table, noted_table
 from exports.words.grammar import listed, percent
 from plain.wording import worded
 
@@ -77,8 +77,7 @@ def alone_steps_table(report: CalibrationReport) -> Table | None:
         Column("confidence", "Confidence", "conf."),
         Column("share", "Share decided", "share"),
         Column("error", "Error", "err."),
-        Column("n", "n"),
-        Column("clusters", "Clusters", "C"),
+        *COUNTS,
         Column("outcome", "Outcome"),
     )
     cells: tuple[tuple[Cell, ...], ...] = tuple(

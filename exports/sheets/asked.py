@@ -15,8 +15,7 @@ from plain.wording import worded
 COLUMNS = (
     tables.Column("asked", "A reviewer asks for"),
     tables.Column("value", "Value"),
-    tables.Column("n", "n"),
-    tables.Column("clusters", "Clusters", "C"),
+    *tables.COUNTS,
     tables.Column("over", "By which rule, over what"),
 )
 Row = tuple[str, cells.Cell, str]
@@ -50,7 +49,7 @@ def judge_asked_about(report: CalibrationReport) -> str:
 
 
 def _rows(report: CalibrationReport, judge: str) -> Iterator[Row]:
-    pooled = [one for one in report.estimates if one.criterion == one.category == "all"]
+    pooled = tables.pooled_in(report)
     own = {one.statistic: one for one in pooled if one.rater == judge and one.reference in (tables.PEOPLE, "")}
     itself = {one.statistic: one for one in pooled if one.rater == judge.partition(" [")[0]}
     one = report.choice.foremost if report.choice else None

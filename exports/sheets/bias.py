@@ -84,8 +84,7 @@ def bias_table(report: CalibrationReport) -> tables.Table | None:
         tables.Column("detectable", "Smallest detectable", "MDE"),
         tables.Column("p", "p"),
         tables.Column("outcome", "Outcome"),
-        tables.Column("n", "n"),
-        tables.Column("clusters", "Clusters", "C"),
+        *tables.COUNTS,
     )
     headline, systems, copies = list(headlines(report)), list(_systems(report)), list(_rationales(report))
     shown = [*headline, *(asked for asked, own in systems if own or asked.bias.outcome == "found")]

@@ -7,7 +7,7 @@ from calibration.agreement.catalogue import AGREEMENT, at
 from calibration.confidence import confidence, sureness, vote_agreement
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell, Probability
-from exports.tables import PEOPLE, Column, Table, called, noted_table
+from exports.tables import COUNTS, PEOPLE, Column, Table, called, noted_table
 from plain.wording import worded
 
 NO_MAJORITY = "no majority"
@@ -71,8 +71,7 @@ def confidence_table(report: CalibrationReport) -> Table | None:
         Column("by_chance", "By chance", "chance"),
         Column("p", "p"),
         *(Column(statistic.name, statistic.title, statistic.symbol) for statistic in others),
-        Column("n", "n"),
-        Column("clusters", "Clusters", "C"),
+        *COUNTS,
         Column("no_majority", "No majority", "none"),
     )
     cells = tuple(_row(curve) for curve in rows)
@@ -108,8 +107,7 @@ def confidence_levels_table(report: CalibrationReport) -> Table | None:
         Column("level", "Level"),
         Column("claimed", "Claimed"),
         Column("accuracy", "Accuracy", "Acc."),
-        Column("n", "n"),
-        Column("clusters", "Clusters", "C"),
+        *COUNTS,
     )
     cells = tuple(row for curve in rows for row in _levels(curve))
     open_ones = [curve for curve in rows if curve.told.no_majority]
@@ -171,8 +169,7 @@ def votes_table(report: CalibrationReport) -> Table | None:
     columns = (
         Column("votes", "Votes of"),
         *(Column(name, statistic.title, statistic.symbol) for name, statistic in shown.items()),
-        Column("n", "n"),
-        Column("clusters", "Clusters", "C"),
+        *COUNTS,
     )
     cells: tuple[tuple[Cell, ...], ...] = tuple(
         (_named(*names), *(own.get(name) for name in shown), own[AGREEMENT].n, own[AGREEMENT].clusters)

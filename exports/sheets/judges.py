@@ -11,7 +11,7 @@ from calibration.comparing import alternative_annotator, effective_judges
 from calibration.results import CalibrationReport, Estimate
 from calibration.study.distance import BY_DISTANCE, KAPPA, said_of
 from exports.cells import Cell, Probability, number, spread
-from exports.tables import Column, Table, noted_table, per_thousand
+from exports.tables import COUNTS, Column, Table, noted_table, per_thousand, pooled_in
 from exports.words.notes import agreement_key, agreement_title, is_of_study, label_agreement, usable_differ
 from plain.wording import ENGLISH, spoken, worded, worded_of
 
@@ -44,11 +44,7 @@ def judges_table(report: CalibrationReport) -> Table | None:
     choice = report.choice
     if choice is None or not choice.candidates:
         return None
-    answered = {
-        (estimate.rater, estimate.statistic): estimate
-        for estimate in report.estimates
-        if estimate.criterion == estimate.category == "all"
-    }
+    answered = {(one.rater, one.statistic): one for one in pooled_in(report)}
     near = choice.plan.ties in BY_DISTANCE
     key = agreement_key(report, choice.plan.ties) + "_missing_as_wrong" * usable_differ(report)
     columns = [
@@ -259,8 +255,7 @@ CARD_COLUMNS = (
     Column("value", "Value"),
     Column("limit", "Limit"),
     Column("outcome", "Outcome"),
-    Column("n", "n"),
-    Column("clusters", "Clusters", "C"),
+    *COUNTS,
     Column("sentence", "In words"),
 )
 
@@ -315,8 +310,7 @@ def comparisons_table(report: CalibrationReport) -> Table | None:
         Column("p_holm", "p (Holm)", "p"),
         Column("outcome", "The judge"),
         Column("shared", "Labels shared", "share"),
-        Column("n", "n"),
-        Column("clusters", "Clusters", "C"),
+        *COUNTS,
     )
     rows: list[tuple[Cell, ...]] = []
     for pair in pairs:

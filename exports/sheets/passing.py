@@ -9,7 +9,7 @@ from calibration.results import CalibrationReport, Estimate
 from calibration.systems.pass_rates import CORRECTED, PASS_RATE, ROGAN_GLADEN
 from calibration.table.verdicts import ONE_LABEL, SYSTEM_PAIR
 from exports.cells import Cell
-from exports.tables import AMONG, PEOPLE, Column, Table, called, noted_table
+from exports.tables import AMONG, COUNTS, PEOPLE, Column, Table, called, noted_table
 from exports.words.notes import origin
 from plain.wording import worded
 
@@ -67,7 +67,7 @@ def pass_fail_table(report: CalibrationReport) -> Table | None:
     columns = (
         Column("criterion", "Criterion"), Column("rater", "Rater"),
         *(Column(statistic.name, statistic.title, statistic.symbol) for _, statistic in wide),
-        Column("n", "n"), Column("clusters", "Clusters", "C"),
+        *COUNTS,
     )  # fmt: skip
     kept = [0, 1, *(place for place, _ in wide), len(rates) + 2, len(rates) + 3]
     columns, cells_ = _without_one_criterion(columns, [tuple(row[place] for place in kept) for row in rows])
@@ -136,8 +136,7 @@ def pass_rates_table(report: CalibrationReport) -> Table | None:
     columns = (
         Column("criterion", "Criterion"), Column("rater", "Judge"), Column("system", "System"),
         Column("people", "People"), Column("judge", "Judge alone"),
-        Column("rogan_gladen", "Rogan–Gladen", "RG"), Column("ppi", "PPI++"), Column("n", "n"),
-        Column("clusters", "Clusters", "C"),
+        Column("rogan_gladen", "Rogan–Gladen", "RG"), Column("ppi", "PPI++"), *COUNTS,
     )  # fmt: skip
     kept, cells = _without_one_criterion(columns, rows)
     reading = (

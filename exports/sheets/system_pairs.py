@@ -15,7 +15,7 @@ from calibration.table.verdicts import SYSTEM_PAIR
 from calibration.totals.system_differences import SystemDifference, system_differences
 from exports.cells import Cell, Probability
 from exports.sheets.ranking import WIN_RATE, by_people, judge_shown, placing
-from exports.tables import PEOPLE, Column, Table, called, noted_table
+from exports.tables import COUNTS, PEOPLE, Column, Table, called, noted_table
 from plain.wording import worded
 
 PAIR_WIN_RATE = "pair_win_rate"
@@ -37,7 +37,7 @@ def system_pairs_table(report: CalibrationReport, judge: str = "") -> Table | No
     if not pairs:
         return None
     columns = [Column("system", "System"), Column("other", "Other system")]
-    columns += [Column("people", "Wins by people", "people"), Column("n", "n"), Column("clusters", "Clusters", "C")]
+    columns += [Column("people", "Wins by people", "people"), *COUNTS]
     if by["judge"]:
         columns += [
             Column("judge", worded("Wins by {judge}", judge=judge), "judge"),

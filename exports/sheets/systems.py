@@ -8,7 +8,7 @@ from calibration.results import Aggregate, CalibrationReport, Estimate
 from calibration.systems import aggregates, ranking
 from calibration.table.verdicts import SYSTEM_PAIR
 from exports.cells import number, spread
-from exports.tables import PEOPLE, Column, Table, called, noted_table
+from exports.tables import COUNTS, PEOPLE, Column, Table, called, noted_table
 from plain.counting import counted
 
 ORDERS = {
@@ -71,7 +71,7 @@ def system_orders_table(report: CalibrationReport) -> Table | None:
     }
     columns = (
         Column("aggregate", "Measure"), Column("rater", "Rater"), Column("reference", "Against"), *ORDERS.values(),
-        Column("n", "n"), Column("clusters", "Clusters", "C"),
+        *COUNTS,
     )  # fmt: skip
     rows = []
     for key in keys:

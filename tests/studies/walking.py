@@ -20,6 +20,7 @@ A walk is a file in `walks/`, of lines:
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections import Counter
@@ -169,7 +170,7 @@ def _hashes(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
 def _texts(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
     folder, study = words
     rows, reports = (
-        pd.read_json(desk.folder / folder / name, lines=True, dtype=False, convert_dates=False)
+        pd.DataFrame(map(json.loads, (desk.folder / folder / name).read_text().splitlines()))
         for name in ("labels.jsonl", "reports.jsonl")
     )
     each = ["item_id", "criterion", "rater_kind", "label"]

@@ -89,7 +89,7 @@ def plan(
     }  # fmt: skip
     with printing.working("simulating studies"):
         from calibration.results import CalibrationSettings
-        from calibration.sizing.study_plan import Goals, Prices, plan_from_pilot
+        from calibration.sizing.study_plan import Goals, Prices, plan_from_numbers, plan_from_pilot
         from exports.words.plan_words import DEFAULTS
 
         prices = Prices(minutes_per_pair, rate, judge_cost, judge_cost)
@@ -105,21 +105,14 @@ def plan(
             looks,
             any_time,
         )
-        planned = plan_from_pilot(seen, goals, prices, topics) if seen else _assumed(given, goals, prices, topics)
+        planned = (
+            plan_from_pilot(seen, goals, prices, topics) if seen
+            else plan_from_numbers(goals, DEFAULTS | given, prices, topics)
+        )  # fmt: skip
     if as_json:
         printing.print_json(_plain(planned, DEFAULTS | given))
     else:
         _say(planned, DEFAULTS | given)
-
-
-def _assumed(given: dict[str, float], goals: Any, prices: Any, topics: int | None) -> StudyPlan:
-    from calibration.sizing.study_plan import Design, plan_from_assumptions
-    from exports.words.plan_words import DEFAULTS
-
-    use = DEFAULTS | given
-    design = Design(use["pairs_per_topic"], use["criteria"] * use["annotators"], use["annotators"])
-    known = {name: use[name] for name in ("agreement", "icc", "correlation", "true_gap")}
-    return plan_from_assumptions(goals, design, prices, topics=topics, **known)
 
 
 def _piloted(

@@ -16,7 +16,7 @@ from exports.figures import Figure
 from exports.plots.forest import judge_shown as judge_with_pass_rates
 from exports.sheets import bias, confidence, ranking
 from exports.sheets.alone import alone
-from exports.tables import PEOPLE
+from exports.tables import PEOPLE, pooled_in
 from exports.words.plan_words import percent, rounded
 from exports.words.sentences import price_words
 from plain.wording import worded
@@ -64,7 +64,7 @@ def of_forest(figure: Figure | None) -> str:
 
 def of_pass_fail(report: CalibrationReport) -> str:
     """Both rates of the judge that is right most often about both."""
-    found = {(one.rater, one.statistic): one for one in report.estimates if one.criterion == one.category == "all"}
+    found = {(one.rater, one.statistic): one for one in pooled_in(report)}
     judges = [one for (_, name), one in found.items() if name == "youden_j" and one.reference == PEOPLE and _known(one)]
     if not judges:
         return ""

@@ -16,7 +16,7 @@ from app.settings import database
 from calibration.errors import CalibrationError
 from calibration.results import CalibrationReport, CalibrationSettings
 from calibration.sizing.pilot import Pilot
-from calibration.sizing.study_plan import Design, Goals, Prices, StudyPlan, plan_from_assumptions, plan_from_pilot
+from calibration.sizing.study_plan import Goals, Prices, StudyPlan, plan_from_numbers, plan_from_pilot
 from db.connect import reading
 from exports.cells import DASH
 from exports.plots.study_figures import draw_figure, plan_figure
@@ -95,9 +95,7 @@ def _asked(source: shown_file.Source) -> tuple[CalibrationSettings, int]:
 def _plan(pilot: Pilot | None, goals: Goals, assumed: dict[str, float], prices: Prices, topics: int) -> StudyPlan:
     if pilot is not None:
         return plan_from_pilot(pilot, goals, prices, topics)
-    design = Design(assumed["pairs_per_topic"], assumed["criteria"] * assumed["annotators"], assumed["annotators"])
-    known = {name: assumed[name] for name in ("agreement", "icc", "correlation", "true_gap")}
-    return plan_from_assumptions(goals, design, prices, topics=topics, **known)
+    return plan_from_numbers(goals, assumed, prices, topics)
 
 
 def _goals(settings: CalibrationSettings, pilot: Pilot | None) -> tuple[Goals, int]:

@@ -5,6 +5,7 @@ refused by this: whoever does not add up is for the owner to look at.
 """
 
 import math
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -180,11 +181,14 @@ def most_hours(people: Sequence[CrowdPerson], words: Mapping[str, int], look_abo
     else's time is known.
     """
     each = {one.pseudonym: one.active_h / one.handed_in for one in people if one.handed_in and one.active_h}
+    all_of_them = sorted(each.values())
     found = {}
     for one in people:
-        others = sorted(hours for name, hours in each.items() if name != one.pseudonym) or [0.0]
+        mine = bisect_left(all_of_them, each[one.pseudonym]) if one.pseudonym in each else len(all_of_them)
+        others = len(all_of_them) - (one.pseudonym in each)
+        middle = (others - 1) // 2  # the median; of two in the middle the shorter
+        usual = all_of_them[middle + (middle >= mine)] if others else 0.0
         reading = words.get(one.pseudonym, 0) / READING_WPM / 60
-        usual = others[(len(others) - 1) // 2]  # the median; of two in the middle the shorter
         found[one.pseudonym] = look_above * max(reading, one.handed_in * usual)
     return found
 

@@ -10,32 +10,29 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, orm, select
+from sqlalchemy import ColumnElement, orm, select
 
 from annotation.errors import AnnotationError
-from annotation.people import door_limits, principals, sign_ins
+from annotation.people import door_limits, links, principals, sign_ins
 from annotation.studies import audit, hold_study
 from db import people_tables, tables, types
 from plain.hashes import text_sha256
 
 GROUP = "invite_group"  # the audit line that says which role a group of the provider has; the newest counts
-OF = " of "  # in a provider's own id, and in no address
 FRESH = timedelta(minutes=10)  # what a provider said is used at once, and no stolen copy of it later
 
 
 @dataclass(frozen=True)
 class Account:
-    """Somebody as a provider knows them: by their address where it says that this is verified, else by its own id.
-
-    Capitals of ASCII alone are folded in an address: other letters fold into somebody else's.
-    """
+    """Somebody as a provider knows them: by their address where it says that this is verified, else by its own id."""
 
     known_as: str
     groups: tuple[str, ...]
 
 
 def account_of(claims: Mapping[str, Any], is_only_provider: bool = True) -> Account | None:
-    """The account that these claims of an id token, checked by whoever read it, are about; None for old ones.
+    """The account that these claims of an id token, checked by whoever read it, are about; None for old ones, and where
+    it has signs that no database keeps.
 
     A group is `PROVIDER/GROUP`; where there is one provider alone, `GROUP` is its too.
     """
@@ -45,17 +42,16 @@ def account_of(claims: Mapping[str, Any], is_only_provider: bool = True) -> Acco
     if abs(types.now() - datetime.fromtimestamp(issued, UTC)) > FRESH:
         return None
     email, groups = claims.get("email"), claims.get("groups")
-    address = _compared(email) if isinstance(email, str) and "@" in email else ""
-    is_theirs = claims.get("email_verified") is True and address and OF not in address
-    known_as = address if is_theirs else f"{subject}{OF}{issuer}"
+    is_address = isinstance(email, str) and "@" in email and principals.OF not in email
+    is_theirs = claims.get("email_verified") is True and is_address
+    known_as = str(email) if is_theirs else f"{subject}{principals.OF}{issuer}"
+    if links.CONTROL.search(known_as):
+        return None
+    known_as = principals.compared(known_as)
     named = [str(group) for group in groups] if isinstance(groups, list | tuple) else []
+    named = [group for group in named if not links.CONTROL.search(group)]
     of_provider = (f"{claims.get('provider')}/{group}" for group in named)
     return Account(known_as, (*of_provider, *named) if is_only_provider else tuple(of_provider))
-
-
-def _compared(name: str) -> str:
-    """A name as it is compared: a provider's own id as it is, an address without capitals and blanks of ASCII."""
-    return name if OF in name else name.encode().strip().lower().decode()  # bytes have no other capitals and blanks
 
 
 def invite_group(session: orm.Session, principal: principals.Principal, group: str, role: str) -> None:
@@ -156,15 +152,8 @@ def _enrolled(session: orm.Session, account: Account, place: Place) -> people_ta
 
 def _known(session: orm.Session, account: Account) -> list[people_tables.Enrollment]:
     """Everybody who is known by this address, in any capitals, or by this id, whether or not they left."""
-    handle = people_tables.Rater.handle
-    known = (
-        select(people_tables.Enrollment, handle)
-        .join(people_tables.Rater, people_tables.Rater.id == people_tables.Enrollment.rater_id)
-        .where(func.lower(handle) == func.lower(account.known_as))
-        .where(people_tables.Enrollment.participant_sha256.is_(None))
-    )
-    # a database may fold other letters too
-    return [person for person, name in session.execute(known) if _compared(name) == _compared(account.known_as)]
+    named = principals.known_as(session, account.known_as)
+    return [person for person in named if person.participant_sha256 is None]
 
 
 def _admitted(session: orm.Session, account: Account) -> dict[int, str]:

@@ -15,6 +15,7 @@ from db.tables import Event, Study
 from plain.hashes import keyed
 from plain.wording import worded
 
+OF = " of "  # in a provider's own id, and in no address
 KEY = "participant_key"  # the audit line that holds the study's key; lines are never changed
 
 
@@ -118,7 +119,23 @@ def find_enrollment(session: orm.Session, study: Study, name: str) -> Enrollment
 
 def erased_mark(session: orm.Session, name: str) -> str:
     """What stays of an erased name while its study goes on, so that nobody comes again by a group as somebody new."""
-    return keyed(key_of(session, "erased"), name.strip().lower())
+    return keyed(key_of(session, "erased"), compared(name))
+
+
+def compared(name: str) -> str:
+    """A name as accounts are told apart by it: a provider's own id as it is, an address without ASCII's capitals.
+
+    Other letters fold into somebody else's: the sign of kelvin into k.
+    """
+    return name if OF in name else name.encode().strip().lower().decode()  # bytes have no other capitals and blanks
+
+
+def known_as(session: orm.Session, name: str) -> list[Enrollment]:
+    """Everybody, of every study, who is called so as accounts are told apart; see `compared`."""
+    alike = select(Enrollment, Rater.handle).join(Rater, Rater.id == Enrollment.rater_id)
+    # a database may fold other letters too
+    found = session.execute(alike.where(func.lower(Rater.handle) == func.lower(name)))
+    return [person for person, handle in found if compared(handle) == compared(name)]
 
 
 def enrollment_of(session: orm.Session, study: Study, name: str) -> Enrollment:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, bindparam, func, or_, orm, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, or_, orm, select, update
 
 from annotation.errors import AnnotationError, OtherPerson
 from annotation.people import door_limits, links, principals, visits
@@ -243,11 +243,11 @@ def end_sign_ins(session: orm.Session, *which: ColumnElement[bool]) -> None:
         session.execute(ending.execution_options(synchronize_session=False))
 
 
-def of_person(rater_id: int | None) -> ColumnElement[bool]:
+def of_person(session: orm.Session, rater_id: int | None) -> ColumnElement[bool]:
     """Every sign-in of one person, in whichever of their studies it is now; of an account's, whose name is the same."""
     mine = select(Enrollment.id).where(Enrollment.rater_id == rater_id)
-    name = select(func.lower(Rater.handle)).where(Rater.id == rater_id).scalar_subquery()
-    named = select(Enrollment.id).join(Rater, Rater.id == Enrollment.rater_id).where(func.lower(Rater.handle) == name)
+    name = session.scalar(select(Rater.handle).where(Rater.id == rater_id)) or ""
+    named = [person.id for person in principals.known_as(session, name)]
     by_account = SignIn.invite_id.in_(select(Invite.id).where(Invite.account_groups.is_not(None)))
     return or_(SignIn.enrollment_id.in_(mine), and_(by_account, SignIn.enrollment_id.in_(named)))
 
@@ -297,7 +297,7 @@ def _admin_invite(session: orm.Session, token: str) -> Invite | None:
 
 def sign_out_everywhere(session: orm.Session, principal: principals.Principal) -> None:
     """Every browser this person is signed in with is signed out, also the one that asks."""
-    end_sign_ins(session, of_person(principal.rater_id))
+    end_sign_ins(session, of_person(session, principal.rater_id))
     audit(session, principal.study_id, principal.rater_id, "sign_out_everywhere")
 
 
@@ -305,5 +305,5 @@ def sign_out_person(session: orm.Session, principal: principals.Principal, name:
     """The same for somebody else, by an admin: after a lost computer. To end their links as well, see `revoke`."""
     study = principals.study_for(session, principal, "admin")
     person = principals.enrollment_of(session, study, name)
-    end_sign_ins(session, of_person(person.rater_id))
+    end_sign_ins(session, of_person(session, person.rater_id))
     audit(session, study.id, principal.rater_id, "sign_out_person", enrollment=person.pseudonym)

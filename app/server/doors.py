@@ -32,6 +32,7 @@ DOWNLOADS, UPLOADS = "/media/", "/_stcore/upload_file/"
 ASKS_FOR_UPLOAD = "file_urls_request"
 MESSAGES = ("rerun_script", "stop_script", "app_heartbeat")
 OPERATIONS = ("deferred_file",)  # a download
+NO_PAGE_MAX = 1024  # bytes of a message that an address is no page
 PLACE = str(Path(__file__).resolve().parents[1] / "shell.py").encode()
 
 
@@ -46,7 +47,7 @@ class Doors:
         if scope["type"] == "websocket":
             if scope["path"] == SOCKET and _from_own_page(scope):
                 cookie = HTTPConnection(scope).cookies.get(COOKIE)
-                await self.app(scope, _only_known(receive, cookie), _without_place(send))
+                await self.app(scope, _only_known(receive, cookie), _in_our_words(send))
             else:
                 await send({"type": "websocket.close", "code": 1008, "reason": ""})
         elif scope["type"] == "http" and await _is_closed(scope):
@@ -116,18 +117,22 @@ async def _is_known(sent: bytes | None, cookie: str | None) -> bool:
     return kind in MESSAGES or message.backend_operation_request.WhichOneof("payload") in OPERATIONS
 
 
-def _without_place(send: Send) -> Send:
-    """The first message of a page tells in which folder of the server the app is."""
+def _in_our_words(send: Send) -> Send:
+    """Without the server's folder, which a page's first message tells, and without Streamlit's dialog in English about
+    an address that is no page of this role: the page that is shown in its place says enough."""
 
-    async def placeless(message: Message) -> None:
-        if PLACE in (message.get("bytes") or b""):
-            forward = ForwardMsg.FromString(message["bytes"])
+    async def said(message: Message) -> None:
+        content = message.get("bytes") or b""
+        if len(content) < NO_PAGE_MAX and ForwardMsg.FromString(content).HasField("page_not_found"):
+            return
+        if PLACE in content:
+            forward = ForwardMsg.FromString(content)
             if forward.HasField("new_session"):  # to name a field of another kind would empty the message
                 forward.new_session.main_script_path = ""
                 message = {**message, "bytes": forward.SerializeToString()}
         await send(message)
 
-    return placeless
+    return said
 
 
 ROOT = b'<div id="root"></div>'  # where Streamlit's page draws itself; no page of ours has it

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import random
+import time
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -11,6 +13,7 @@ from datetime import timedelta
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
+from statistics import median_low
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -287,6 +290,18 @@ def test_invented_hours_are_looked_at_and_earn_a_bonus_once_they_are_accepted() 
     )
     # of one alone nothing is usual but reading
     assert most_hours(people[:1], {"annotator-0": 230}, 3.0) == {"annotator-0": pytest.approx(3 / 60)}
+
+
+def test_what_is_usual_is_the_others_median_and_soon_told_of_a_crowd_of_ten_thousand() -> None:
+    of = random.Random(32)
+    people = [replace(PEOPLE[0], pseudonym=f"{n}", handed_in=of.choice((0, 1, 3)), active_h=of.choice((0.0, 0.1, 0.2, of.random()))) for n in range(10_000)]  # fmt: skip
+    each = {one.pseudonym: one.active_h / one.handed_in for one in people[:60] if one.handed_in and one.active_h}
+    for one in people[:60]:
+        others = [hours for name, hours in each.items() if name != one.pseudonym]
+        assert most_hours(people[:60], {}, 3.0)[one.pseudonym] == 3 * (one.handed_in * median_low(others))
+    began = time.process_time()
+    assert len(most_hours(people, {}, 3.0)) == 10_000
+    assert time.process_time() - began < 1
 
 
 STATES = {  # as documented, of one platform each: of who never came to be looked at, of who is done approved

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from streamlit.runtime.scriptrunner_utils import script_requests, script_run_con
 from streamlit.testing.v1 import AppTest
 
 from annotation.labelling import submit
-from annotation.people.links import find_open_link, invite
+from annotation.people.links import find_open_link, invite, open_link
 from annotation.people.platforms import PLATFORMS, to_paste
 from annotation.people.principals import Principal, local_admin
 from annotation.people.sign_ins import sign_in
@@ -20,7 +22,8 @@ from annotation.work.page import assignment_page
 from app.results import quality
 from db.connect import reading, transaction
 from db.people_tables import Enrollment
-from db.tables import Event, Study
+from db.tables import Assignment, Event, Study
+from db.types import now
 from tests.app.drawing import drawn, html_of
 from tests.app.test_crowd import PAID
 from tests.small_study import answer_all, make_study
@@ -111,6 +114,38 @@ def test_a_link_goes_out_and_a_settlement_is_looked_at_before_it_is_noted(
     drawn(screen.button(key="crowd_done").click().run())
     drawn(screen.button(key="people_revoke_open_link").click().run())
     assert "withdrawn" in "".join(html_of(screen))
+
+
+def test_a_long_time_is_paid_once_it_is_accepted_on_the_page(engine_here: Engine, tmp_path: Path) -> None:
+    study_id = make_study(engine_here, tmp_path, protocol=PAID)
+    with transaction(engine_here) as session:
+        admin = local_admin(session.get_one(Study, study_id))
+        cookie, token = sign_in(session, invite(session, admin, "Root", "admin"), "::1"), open_link(session, admin, 9, 1, "prolific")  # fmt: skip
+    came_and_did_one_item(engine_here, study_id, token)
+    with transaction(engine_here) as session:
+        mine = session.scalars(select(Assignment).where(Assignment.submitted_at.is_not(None))).one()
+        mine.taken_at = begin = now() - timedelta(hours=20)
+        steps = [begin + timedelta(minutes=6 * n) for n in range(201)]
+        spent = [
+            {"criterion": None, "start": a.isoformat(), "end": b.isoformat()} for a, b in itertools.pairwise(steps)
+        ]
+        session.add(Event(study_id=study_id, rater_id=mine.rater_id, assignment_id=mine.id, kind="activity", what="intervals", data={"intervals": spent}, client_ts=now().isoformat()))  # fmt: skip
+    screen = drawn(AppTest.from_function(run, args=(cookie,), default_timeout=60).run())
+    listed = b"Submission id,Participant id,Status\nv1,p1,AWAITING REVIEW\n"
+    screen.file_uploader(key="crowd_list").set_value(("list.csv", listed, "text/csv")).run()
+    screen.number_input(key="crowd_reward").set_value(1.0).run()
+    drawn(screen.button(key="crowd_look").click().run())
+    assert "0 bonuses of GBP 0.00 in all, 1 to look at." in "".join(html_of(screen))
+    drawn(screen.multiselect(key="crowd_accepted").select("p1").run())
+    assert "1 bonus of GBP 239.0" in "".join(html_of(screen))
+    drawn(screen.multiselect(key="crowd_accepted").unselect("p1").run())
+    assert "0 bonuses of GBP 0.00" in "".join(html_of(screen))
+    drawn(screen.multiselect(key="crowd_accepted").select("p1").run())
+    drawn(screen.button(key="crowd_settle").click().run())
+    assert "Settlement 1 is noted." in "".join(html_of(screen))
+    with reading(engine_here) as session:
+        (line,) = session.scalars(select(Event.data).where(Event.what == "settle")).all()
+    assert (line["accepted"], [*line["bonus"]]) == (["annotator-01"], ["annotator-01"])
 
 
 def test_what_goes_into_each_field_of_a_platform_is_told_with_the_address() -> None:

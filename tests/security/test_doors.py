@@ -149,6 +149,27 @@ def test_only_messages_that_our_pages_send_get_through() -> None:
     assert sorted(passed, key=str) == sorted(["deferred_file", *MESSAGES])
 
 
+def test_no_dialog_of_streamlits_own_says_that_an_address_is_no_page() -> None:
+    told, sent = [ForwardMsg(), ForwardMsg(), ForwardMsg()], []
+    told[0].page_not_found.page_name = "label"
+    told[1].navigation.SetInParent()
+    told[2].script_finished = ForwardMsg.FINISHED_SUCCESSFULLY
+
+    async def inside(scope: Any, receive: Any, send: Any) -> None:
+        for one in told:
+            await send({"type": "websocket.send", "bytes": one.SerializeToString()})
+
+    async def send(message: Any) -> None:
+        sent.append(message["bytes"])
+
+    asyncio.run(Doors(inside)({"type": "websocket", "path": SOCKET, "headers": []}, _nothing, send))
+    assert sent == [one.SerializeToString() for one in told[1:]]
+
+
+async def _nothing() -> Any:
+    return {"type": "websocket.disconnect"}
+
+
 def _message(kind: str) -> bytes:
     message = BackMsg()
     field = BackMsg.DESCRIPTOR.fields_by_name[kind]

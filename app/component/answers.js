@@ -11,10 +11,10 @@ class Answers {
     this.all = new Map([...this.rows].map(([id, { answer }]) => [id, { ...blank, ...answer }]));
     for (const entry of outbox.entries.values()) {
       const id = entry.kind === "label" ? this.rowOf(entry) : null;
-      const { choice, rationale, evidence, confidence, writer, seq } = entry;
+      const { choice, rationale, evidence, confidence } = entry;
       if (!id) continue;
       const stored = this.of(id);
-      if (writer === stored.writer && seq <= stored.seq) outbox.drop(`label:${id}`); // a killed browser did not know yet
+      if (isOutdated(entry, stored)) outbox.drop(`label:${id}`);
       else Object.assign(stored, { choice, rationale, evidence, confidence });
     }
     this.begun = [...this.all.values()].some(({ choice, rationale }) => choice !== null || rationale);
@@ -137,6 +137,9 @@ class Answers {
     return Object.fromEntries(stored.map(([id, { criterion }]) => [criterion, this.of(id).rev]));
   }
 }
+
+/** Whether its own page sent a later one, or this one, which a browser that was killed did not know any more. */
+const isOutdated = ({ writer, seq }, stored) => writer === stored?.writer && seq <= stored?.seq;
 
 /** An answer's words: the study's own for a probe, the catalogue's for the answers that every study has. */
 const choiceText = ({ task_type }, { id, text }) =>

@@ -1,9 +1,9 @@
-// What this browser keeps for a person: localStorage that never throws, and the entries read back from it. What is written
-// there reaches the disk up to five seconds later, what is written to IndexedDB at once: work is in both, for a browser that
-// is killed.
+// What this browser keeps for a person, under keys of ours. What is written to localStorage reaches the disk up to five
+// seconds later, what is written to IndexedDB at once: work is in both, for a browser that is killed. What localStorage
+// has no room for is in the copies and in this tab's memory.
 
-const COPIED = /:entry:(label|flag|comment):/;
-const COPIES_MS = 1000; // how long copies are waited for; a browser without them has localStorage
+const COPIED = /:entry:(label|flag|comment):|:kept:|:(changes|balloted)$/; // the last of a packet
+const COPIES_MS = 4000; // how long copies are waited for; a browser without them has localStorage
 const copies = new Promise((done, failed) => {
   const asked = indexedDB.open("calipers");
   asked.onupgradeneeded = () => asked.result.createObjectStore("entries");
@@ -20,56 +20,74 @@ async function ofCopies(act) {
   return asked;
 }
 
-/** Once localStorage has again what was newer in the copies. */
-const restored = Promise.race([pause(COPIES_MS), ofCopies((kept) => [kept.getAllKeys(), kept.getAll()])])
-  .then(([{ result: keys }, { result: texts }]) =>
-    keys.forEach((key, n) => {
-      const mine = keptEntry(key);
-      if (!mine || mine.seq < JSON.parse(texts[n]).seq) localStorage.setItem(key, texts[n]);
-    }),
-  )
-  .catch(() => {});
+const copying = (act) => void ofCopies(act).catch(() => {});
 
+/** What `act` gives, or `otherwise` where the browser allows no storage, or no more of it. */
+function allowed(act, otherwise) {
+  try {
+    return act();
+  } catch {
+    return otherwise;
+  }
+}
+
+const inMemory = new Map(); // key -> what localStorage did not take
 const storage = {
-  get: (key) => {
-    try {
-      return localStorage.getItem(key);
-    } catch {
-      return null;
-    }
-  },
+  get: (key) => inMemory.get(key) ?? allowed(() => localStorage.getItem(key), null),
   set: (key, value) => {
-    try {
-      localStorage.setItem(key, value);
-      if (COPIED.test(key)) ofCopies((kept) => kept.put(value, key)).catch(() => {});
-      return true;
-    } catch {
-      return false;
-    }
+    if (COPIED.test(key)) copying((kept) => kept.put(value, key));
+    return storage.hold(key, value);
+  },
+  /** Without a copy. False where only this tab has it. */
+  hold: (key, value) => {
+    const isKept = allowed(() => (localStorage.setItem(key, value), true), false);
+    if (isKept) inMemory.delete(key);
+    else inMemory.set(key, value);
+    return isKept;
   },
   remove: (key) => {
-    try {
-      localStorage.removeItem(key);
-      if (COPIED.test(key)) ofCopies((kept) => kept.delete(key)).catch(() => {});
-    } catch {
-      /* nothing was kept */
-    }
+    storage.forget(key);
+    if (COPIED.test(key)) copying((kept) => kept.delete(key));
+  },
+  forget: (key) => {
+    inMemory.delete(key);
+    allowed(() => localStorage.removeItem(key));
+  },
+  /** Copies too that localStorage knows nothing of. */
+  clear: (prefix) => {
+    storage.keys(prefix).forEach(storage.forget);
+    copying((kept) => kept.delete(IDBKeyRange.bound(prefix, `${prefix}\uffff`)));
   },
   keys: (prefix) => {
-    try {
-      return Object.keys(localStorage).filter((key) => key.startsWith(prefix));
-    } catch {
-      return [];
-    }
+    const all = new Set([...inMemory.keys(), ...allowed(() => Object.keys(localStorage), [])]);
+    return [...all].filter((key) => key.startsWith(prefix));
   },
 };
 
-/** An entry as this browser kept it; null for what is none: cut off, or empty. */
+/** What was kept as JSON; null for what is none: cut off, or empty. */
+const parsed = (text) => allowed(() => JSON.parse(text), null);
+
+/** An entry as this browser kept it, else null. */
 function keptEntry(key) {
-  try {
-    const entry = JSON.parse(storage.get(key));
-    return entry?.kind ? entry : null;
-  } catch {
-    return null;
-  }
+  const entry = parsed(storage.get(key));
+  return entry?.kind ? entry : null;
 }
+
+/**
+ * Whether `one` was written after `other` under the same key. Entries of one writer have numbers, other entries the time of
+ * this computer; of a count the greater is the later.
+ */
+function isLater(one, other) {
+  if (!one?.kind) return typeof one === "number" && !(other >= one);
+  if (!other?.kind) return true;
+  return one.writer === other.writer && one.seq !== other.seq ? one.seq > other.seq : one.client_ts > other.client_ts;
+}
+
+/** Once there is again what was later in the copies. */
+const restored = Promise.race([pause(COPIES_MS), ofCopies((kept) => [kept.getAllKeys(), kept.getAll()])])
+  .then(([{ result: keys }, { result: texts }]) =>
+    keys.forEach((key, n) => {
+      if (isLater(parsed(texts[n]), parsed(storage.get(key)))) storage.hold(key, texts[n]);
+    }),
+  )
+  .catch(() => {});

@@ -1,11 +1,11 @@
-// Answers of earlier items that never reached the server (a closed laptop, an item that went back to the others): they
-// are sent when the person is here again, each under its own item. What the server refuses stays in this browser.
+// Work on earlier items that never reached the server (a closed laptop, an item that went back to the others): it is sent
+// when the person is here again, each under its own item. What the server refuses stays in this browser.
 
-/** Resolves to the number of answers that are still unsaved. */
+/** Resolves to the number of answers, flags and comments that are still unsaved. */
 async function sendLeftovers(page) {
   const { person } = page.data;
   const prefix = `calipers:${person}:`;
-  const kept = storage.keys(prefix).filter((key) => key.includes(":entry:label:"));
+  const kept = storage.keys(prefix).filter((key) => key.includes(":entry:") && WORK.has(keptEntry(key)?.kind));
   const aids = new Set(kept.map((key) => key.slice(prefix.length).split(":")[0]));
   let unsaved = 0;
   for (const aid of aids) {
@@ -23,11 +23,20 @@ async function sendLeftovers(page) {
         refusedWork: nothing,
       });
       outbox.start();
-      if ((await outbox.drained()) === "saved") outbox.clear();
-      else outbox.close();
+      if ((await outbox.drained()) === "refused") await dropOutdated(page, outbox);
+      if (outbox.entries.size) outbox.close();
+      else outbox.clear();
       unsaved += outbox.unsaved;
     }
     turn.close();
   }
   return unsaved;
+}
+
+/** A browser that was killed as an item was handed in may keep what came before: it is refused, and no answer any more. */
+async function dropOutdated(page, outbox) {
+  const { status, reply } = await page.request(`/api/assignment/${encodeURIComponent(outbox.aid)}`).catch(() => ({}));
+  if (status !== 200) return;
+  for (const [key, entry] of outbox.entries)
+    if (entry.kind === "label" && isOutdated(entry, reply.answers[entry.criterion])) outbox.drop(key);
 }

@@ -138,8 +138,8 @@ SINGLE.delete("x");
 const packet = JSON.parse(document.getElementById("packet").textContent);
 speak(packet.data.language);
 const packetPage = mount(document.body, PacketPage);
-packetPage.take(new Desk(packet));
+restored.then(() => packetPage.take(new Desk(packet)));
 addEventListener("beforeunload", (event) => {
   if (packet.data.opens) return;
-  if (packetPage.desk.due || packetPage.outbox?.unsaved) event.preventDefault();
+  if (packetPage.desk?.due || packetPage.outbox?.unsaved) event.preventDefault();
 });

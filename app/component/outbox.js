@@ -34,10 +34,9 @@ class Outbox {
     this.kept = true; // false: localStorage refused, unsaved work lives in this tab only
     this.waiters = [];
     this.seq = Number(storage.get(`${this.prefix}seq`)) || 0;
-    for (const stored of storage.keys(`${this.prefix}entry:`)) {
-      const entry = keptEntry(stored);
-      if (entry) this.entries.set(stored.slice(`${this.prefix}entry:`.length), entry);
-      else storage.remove(stored);
+    for (const key of this.keptKeys) {
+      const entry = keptEntry(`${this.prefix}entry:${key}`);
+      if (entry) this.entries.set(key, entry);
     }
     for (const [key, entry] of this.entries) {
       this.seq = Math.max(this.seq, entry.seq ?? 0);
@@ -45,8 +44,14 @@ class Outbox {
     }
   }
 
-  /** Start to write: the writer's id is made here, so that a read-only tab leaves none behind. `stored` are answers. */
+  get keptKeys() {
+    const prefix = `${this.prefix}entry:`;
+    return storage.keys(prefix).map((stored) => stored.slice(prefix.length));
+  }
+
+  /** Start to write: a read-only tab neither makes a writer's id nor takes out what the other keeps. `stored` are answers. */
   start(stored = []) {
+    for (const key of this.keptKeys) if (!this.entries.has(key)) storage.remove(`${this.prefix}entry:${key}`); // cut off, or arrived
     this.writer = (this.seq && storage.get(`${this.prefix}writer`)) || randomId(); // a lost count is a new writer
     // and one that a killed browser wrote down too late goes on from what arrived
     for (const { writer, seq } of stored) if (writer === this.writer) this.seq = Math.max(this.seq, seq);
@@ -82,7 +87,7 @@ class Outbox {
   /** Take one key out unsent (the person chose the stored answer). */
   drop(key) {
     for (const map of [this.entries, this.waits, this.refused]) map.delete(key);
-    storage.remove(`${this.prefix}entry:${key}`);
+    if (this.writer) storage.remove(`${this.prefix}entry:${key}`);
     this.report();
   }
 
@@ -264,6 +269,6 @@ class Outbox {
   clear() {
     this.close();
     this.entries.clear();
-    for (const key of storage.keys(this.prefix)) storage.remove(key);
+    storage.clear(this.prefix);
   }
 }

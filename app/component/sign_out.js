@@ -51,7 +51,7 @@ class SignOut {
       this.problem.textContent = `${tell("sign_out.failed")} `;
       return;
     }
-    for (const key of storage.keys(`calipers:${person}:`)) storage.remove(key);
+    storage.clear(`calipers:${person}:`);
     location.assign(`/?out=${left}`);
   }
 }

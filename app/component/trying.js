@@ -1,6 +1,6 @@
 // The page of a protocol that is being written: a packet of which nothing is kept, neither in this browser nor elsewhere.
 
-Object.assign(storage, { get: () => null, set: () => true, remove: () => {}, keys: () => [] });
+Object.assign(storage, { get: () => null, set: () => true, hold: () => true, remove: () => {}, clear: () => {}, keys: () => [] });
 
 // Whoever writes beside it keeps the focus, until they go into this frame themselves.
 const own = { focus: HTMLElement.prototype.focus, showModal: HTMLDialogElement.prototype.showModal };

@@ -339,3 +339,30 @@ def test_nothing_in_a_packet_or_its_ballot_says_whose_the_reports_are(offline: B
 def words_of(text: str) -> set[str]:
     """Everything that looks like an id or a hash."""
     return set(re.findall(r"[0-9a-f]{32,64}", text))
+
+
+def test_what_local_storage_lost_with_a_killed_browser_is_there_again_and_no_ballot_is_said_to_hold_it(
+    at_home: AtHome, offline: BrowserContext
+) -> None:
+    page, _ = opened(offline, at_home.file)
+    page.get_by_role("button", name="Begin").click()
+    ready(page)
+    fill(page, answers_of(at_home.made.data["items"][0])[:3])
+    save_ballot(page)
+    before = page.evaluate("() => JSON.stringify({...localStorage})")
+    page.keyboard.press("2")
+    box_of(page).fill("typed just before")
+    until(
+        lambda: page.evaluate(
+            "() => Object.entries(localStorage).some(([key, text]) => key.includes(':kept:') && text.includes('just before'))"
+        )
+    )
+    page.evaluate(
+        "(kept) => { localStorage.clear(); for (const [key, text] of Object.entries(JSON.parse(kept))) localStorage.setItem(key, text); }",
+        before,
+    )
+    page.reload()
+    ready(page)
+    expect(box_of(page)).to_have_value("typed just before")
+    expect(page.get_by_text("Ballot older than your last change")).to_be_visible()
+    assert "typed just before" in save_ballot(page).decode()

@@ -108,7 +108,8 @@ class Names:
         """`heights`: the middle of each row in inches from below; `left`: inches from the edge of the figure."""
         width, height = canvas.bbox.width / canvas.dpi, canvas.bbox.height / canvas.dpi
         for name, y, colour in zip(self.lines, heights, colours or [INK] * len(self.lines), strict=True):
-            canvas.text((left + EDGE) / width, y / height, name, va="center", ha="left", linespacing=0.95, color=colour)
+            level = "center" if "\n" in name else "center_baseline"  # whatever hangs below its letters
+            canvas.text((left + EDGE) / width, y / height, name, va=level, ha="left", linespacing=0.95, color=colour)
 
 
 def names_at_left(names: Sequence[str], width: float, lines: int = 2, room: float = 0.0) -> Names:

@@ -26,7 +26,8 @@ class Dialogs {
         "div",
         { class: "sheet-head" },
         make("h2", { id: "sheet-title" }, make("bdi", {}, title)),
-        make("button", { type: "button", class: "quiet", onclick: () => node.close() }, tell("dialog.close")),
+        // which has the focus in a sheet without fields, and is all that Firefox tells of it
+        make("button", { type: "button", class: "quiet", "aria-describedby": "sheet-title", onclick: () => node.close() }, tell("dialog.close")),
       ),
       make("div", { class: "sheet-body" }, ...content),
     );

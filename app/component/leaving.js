@@ -21,7 +21,7 @@ class Leaving {
     if (this.busy || !page.ready || (outcome !== "reopen" && !page.writable)) return;
     this.pressed = performance.now();
     this.busy = true; // edits wait: one made now would differ from the revisions about to be sent
-    page.notices.delete("submit");
+    for (const over of ["submit", "unfinished"]) page.notices.delete(over);
     page.refresh();
     try {
       await this.sendOutcome(outcome, reason);

@@ -278,15 +278,11 @@ class Page {
   accept() {
     if (this.writable && this.answers.isPart(this.current) && !this.notices.has("unfinished")) return void this.leaving.notYet();
     const next = this.answers.nextOpen(this.current);
-    if (!next) {
-      if (this.wasComplete || !this.writable) this.form.submit.focus();
-      else this.leaving.submit();
-    } else if (next === this.current && this.answers.of(next).choice !== null) {
-      this.form.focusRationale();
-    } else {
+    if (next && (next !== this.current || this.answers.conflict(next))) {
       this.go(next);
       this.form.focusChoices();
-    }
+    } else if (!this.writable || (!next && this.wasComplete)) this.form.submit.focus();
+    else this.leaving.submit(); // which says what the only open one lacks
   }
 
   remark(kind, fields) {

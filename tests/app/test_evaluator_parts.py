@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from app.screens import report_page
 from app.screens.results.bias import sentence as bias_sentence
+from app.screens.results.choice import facts_html
 from app.screens.results.reliability import cells_table
 from app.screens.results.reliability import sentence as map_sentence
 from app.screens.results.tables_and_figures import behind, in_columns, in_order, labels_address, plot_html, table_html
@@ -24,6 +25,7 @@ from calibration.calibrate import calibrate
 from calibration.choosing.choose import cheapest_adequate_judge
 from calibration.results import CalibrationSettings, Estimate, ReportWarning
 from calibration.sizing.study_plan import Design, Goals, Prices, plan_from_assumptions
+from exports.answer import CARD, Answer
 from exports.figures import as_bytes
 from exports.plots.forest import forest
 from exports.sheets.agreement import criteria_table
@@ -64,6 +66,17 @@ def test_columns_with_a_place_stand_there_and_the_others_between_them_with_their
     found = in_columns(table, ("judge", "outcome"), ("p", "unknown"))
     assert [one.key for one in found.columns] == ["judge", "outcome", "gap", "cost", "p"]
     assert found.rows == (("mini", "chosen", 0.2, 3.0, 0.1),)
+
+
+def test_what_a_card_cannot_tell_is_said_on_the_first_page_in_every_language() -> None:
+    rows = (("agreement", "within", 0.8, "-"), ("order", "cannot tell", 0.0, "-"), ("answers", "beyond", 0.9, "-"))
+    said = Answer("", "", Table("card", "", CARD, rows, ()), None, ())
+    for language, told in (
+        ("en", {"Beyond its limits": "answers", "Cannot tell": "order", "Within its limits": "agreement"}),
+        ("zh_CN", {"超出限值": "可用回答", "尚不能判定": "顺序", "在限值之内": "一致性"}),
+    ):
+        with speaking(language):
+            assert dict(re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", facts_html(said))) == told
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from db.connect import reading, transaction
 from db.people_tables import Rater
 from db.tables import Event, Study
 from exports.plots.ranking_figure import ranking_figure
+from plain.wording import speaking, worded
 from tests.app.drawing import draw_only, drawn, evaluator, html_of, page, shown
 from tests.disputed_study import SYSTEMS, make_disputed
 
@@ -94,6 +95,11 @@ def test_an_owner_makes_bundle_and_dataset_there_and_the_audit_trail_says_who(
             assert mark in packed.namelist()
             assert ("report/methods.zh-CN.md" in packed.namelist()) == (kind == "bundle")
         assert {"Download the dataset", f"Download the {kind}"} <= {one.label for one in screen.get("download_button")}
+    with speaking("zh_CN"):
+        assert {worded(paper.READY[kind]) for kind in screen.session_state["export_made"]} == {
+            "下载数据集",
+            "下载复核包",
+        }
     with reading(engine_here) as session:
         owner = replace(local_admin(session.get_one(Study, study)), rater_id=session.scalars(select(Rater.id)).first())
     assert paper._labels(owner).startswith("item_id,")

@@ -353,6 +353,8 @@ def started(ends: ExitStack, command: list[str], log: Path | None = None, **opti
     """A process until the block ends, with all that it starts where it has a session of its own; Orca bears none."""
     output = ends.enter_context(log.open("wb")) if log else subprocess.DEVNULL
     process = subprocess.Popen(command, stdout=output, stderr=output, **options)
+    if options.get("start_new_session"):
+        ends.callback(killed, process.pid)  # what outlived the first of its session
     ends.enter_context(process)
     ends.callback(ended, process, signal.SIGTERM)
     return process
@@ -364,6 +366,11 @@ def ended(process: subprocess.Popen[bytes], by: int) -> None:
             os.killpg(process.pid, by)
         else:
             process.send_signal(by)
+
+
+def killed(group: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
 
 
 def said(log: Path, pattern: str) -> str:

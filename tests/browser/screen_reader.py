@@ -99,7 +99,7 @@ def listening(browser: str, link: str) -> Iterator[Listener]:
         bus = folder / "bus"
         started(ends, ["dbus-daemon", "--session", "--nofork", "--print-address"], log=bus, env=own)
         own["DBUS_SESSION_BUS_ADDRESS"] = said(bus, r"(unix:\S+)")
-        started(ends, ["/usr/libexec/at-spi-bus-launcher", "--launch-immediately"], env=own)
+        started(ends, ["/usr/libexec/at-spi-bus-launcher", "--launch-immediately"], env=own, start_new_session=True)
         speech = folder / "speech"
         own["CALIPERS_SPOKEN"] = str(speech)
         mine = folder / ".local" / "share" / "orca" / "orca-customizations.py"

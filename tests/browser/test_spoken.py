@@ -80,6 +80,24 @@ def test_what_the_focus_lands_on_says_which_criterion_of_how_many(opened: Callab
     assert len([*filter(third.search, page.evaluate("window.spoken"))]) == 1
 
 
+def test_ctrl_enter_on_the_only_open_criterion_says_what_it_lacks_and_a_sheet_its_title(
+    opened: Callable[..., Any],
+) -> None:
+    page, _ = opened(EIGHT.rsplit("[[criterion]]", 7)[0])
+    told = page.get_by_role("alert").first
+    page.keyboard.press("Control+Enter")
+    expect(told).to_have_text("Not submitted: 1 criterion needs an answer.")
+    page.keyboard.press("1")
+    page.keyboard.press("Control+Enter")
+    expect(told).to_have_text("The rationale is missing. Ctrl Enter again leaves it so.")
+    page.keyboard.press("Control+Enter")
+    expect(told).to_have_text("Not submitted: 1 criterion needs a rationale that is long enough.")
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    expect(page.get_by_role("button", name="Close")).to_be_focused()
+    expect(page.get_by_role("button", name="Close")).to_have_accessible_description("Help")
+
+
 def test_a_field_for_a_score_says_which_criterion_of_how_many(opened: Callable[..., Any]) -> None:
     page, _ = opened(RATING)
     page.keyboard.press("j")

@@ -26,7 +26,7 @@ from exports.cells import shown
 from exports.plots.panels import alone_figure
 from exports.sheets.alone import alone, alone_steps_table, alone_table
 from exports.sheets.asked import AGREEMENT, CEILING, COST, GAP
-from exports.sheets.judges import card_table, comparisons_table, judges_table
+from exports.sheets.judges import card_table, comparisons_table, judges_table, question_named
 from exports.words.grammar import percent
 from exports.words.sentences import alone_words, headline, price_words
 from plain.wording import worded
@@ -94,12 +94,8 @@ def facts_html(said: Answer) -> str:
     told = [(worded(name), " ".join(filter(None, shown(numbers[name])))) for name in FACTS if name in numbers]
     outcomes: dict[str, list[str]] = {}
     for question, outcome, *_ in said.card.rows if said.card else ():
-        outcomes.setdefault(str(outcome), []).append(str(question))
-    told += [
-        (worded(head), worded(", ").join(outcomes[outcome]))
-        for outcome, head in zip(map(worded, OUTCOMES), OUTCOMES.values(), strict=True)
-        if outcome in outcomes
-    ]
+        outcomes.setdefault(str(outcome), []).append(question_named(str(question)))
+    told += [(worded(head), worded(", ").join(outcomes[one])) for one, head in OUTCOMES.items() if one in outcomes]
     rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in told)
     return f'<dl class="c-facts">{rows}</dl>'
 

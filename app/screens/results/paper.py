@@ -28,6 +28,7 @@ INSIDE = (
     "Every table as LaTeX, Markdown, CSV and JSON; every figure as PDF, SVG and PNG at page and column width; one page "
     "of them all (answer.pdf, report.html); the methods section with its BibTeX; the checklists."
 )
+READY = {"bundle": "Download the bundle", "dataset": "Download the dataset"}
 MADE = "export_made"  # (bundle or dataset, its archive or why there is none)
 BLIND = "labels.csv names systems, and can be downloaded once the study is closed or revealed."
 
@@ -100,7 +101,7 @@ def _to_check(
             report_page.section(f'<p class="c-red">{escape(made)}</p>')
         else:
             st.download_button(
-                f"Download the {kind}", made, f"{name}-{kind}.zip", "application/zip", type="primary",
+                worded(READY[kind]), made, f"{name}-{kind}.zip", "application/zip", type="primary",
                 on_click="ignore", key=f"made_{kind}",
             )  # fmt: skip
 

@@ -34,10 +34,14 @@ HEADS = ("To show", "Topics", "To be safe", "Pairs", "Hours", "Annotators, USD",
 
 # where a figure has no room beside what is asked, it stands below, and what is asked stands in rows
 CSS = """@media (max-width: 1200px) {
+  .st-key-plan > * > [data-testid="stHorizontalBlock"] { row-gap: 0; }
   .st-key-plan > * > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] { min-width: 100%; }
   .st-key-plan [data-testid="stColumn"]:first-child > [data-testid="stVerticalBlock"] { display: grid;
-    grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); }
-  .st-key-plan [data-testid="stColumn"]:first-child [data-testid="stElementContainer"]:has(h2) { grid-column: 1 / -1; }
+    grid-template-columns: repeat(auto-fill, minmax(10.5rem, 1fr)); gap: 8px 16px; }
+  .st-key-plan [data-testid="stColumn"]:first-child [data-testid="stElementContainer"] { align-self: end;
+    &:has(h2) { grid-column: 1 / -1; }
+    &:has([data-testid="stSelectbox"]) { grid-column: span 2; }
+  }
 }"""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -120,3 +121,12 @@ def test_no_reply_that_is_compressed_holds_the_token_of_a_page(site: Site) -> No
     replies += [post(client, "/api/take", {}), post(client, "/api/labels", {"entries": []}), client.get(ADDRESS)]
     assert {reply.status_code for reply in replies} == {200}
     assert not any(secret in reply.text for reply in replies for secret in secrets)
+
+
+def test_no_shorthand_of_the_annotators_page_tells_left_from_right() -> None:
+    """Such a side stays where it is when the page runs from right to left."""
+    four = re.compile(r"(?<![-\w])(?:padding|margin|inset|border-radius): \S+ (\S+) \S+ ([^\s;]+)[;\s]")
+    sheets = Path(component.__file__).parent.glob("*.css")
+    found = [(one.name, rule) for one in sheets for rule in four.finditer(one.read_text("utf-8"))]
+    assert len(found) > 0
+    assert [(name, rule[0]) for name, rule in found if rule[1] != rule[2]] == []

@@ -11,7 +11,12 @@ from annotation.documents import pdf_pieces
 from annotation.documents.pdf_pieces import Figure, Line, Piece, Table, Word
 from annotation.documents.pdf_unruled import NARROW, continued, joined
 
-FORMS = re.compile(r"[\u2e80-\u2fdf\ufb00-\ufb06]")
+FORMS = re.compile(r"[\u2f00-\u2fdf\ufb00-\ufb06]")
+# Radicals that are whole letters (Unicode's EquivalentUnifiedIdeograph), of which NFKC knows none
+RADICALS = str.maketrans(
+    "⺠⻄⻅⻆⻉⻋⻑⻓⻔⻗⻘⻙⻚⻛⻜⻝⻢⻣⻤⻥⻦⻧⻨⻩⻪⻫⻬⻭⻮⻯⻰⻱⻲⻳⺟⺩⻁⺽",
+    "民西见角贝车長长门雨青韦页风飞食马骨鬼鱼鸟卤麦黄黾斉齐歯齿竜龙龜亀龟母王虎臼",
+)
 GAP = 2.0  # type sizes: blanks in a line are narrower, what is further apart is another column
 MOST_CROSSING = 0.3  # of a page's lines that may reach over both of its columns
 MARGIN = 0.09  # of a page's height, above and below which its running titles are
@@ -67,7 +72,7 @@ def read_pages(pages: Iterable[dict[str, Any]]) -> Read:
         above = above if isinstance(above, Table) and above.page == number - 1 else None
         ordered, in_columns = _in_order(text[number], gutter, above), gutter is not None
         found.in_columns += in_columns
-        found.noted += _has_notes(text[number])
+        found.noted += bool(_notes(text[number]))
         found.without_text += not lines and not tables and bool(figures)
         figures = [one for one in figures if times[_place(one)] < RUNNING]
         beside = [one for one in figures if sum(_is_over(line, one) for line in lines) <= MOST_OVER]
@@ -93,7 +98,10 @@ def _page(page: dict[str, Any], number: int) -> tuple[list[Line], list[Table], l
         words = [word for word in words if not _is_inside(word, box)]
         made = tuple(tuple(tuple(_cell(inside, cell, number)) for cell in row) for row in rows)
         tables.append(Table(made, box[1], number))
-    words += [dot for x0, x1, top, bottom in page["dots"] if (dot := _bullet(words, x0, x1, top, bottom))]
+    boxes = page["boxes"]
+    words += [sign for *at, is_ticked in boxes if (sign := _sign("☒" if is_ticked else "☐", words, *at))]
+    dots = [at for at in page["dots"] if not any(box[0] < at[0] < box[1] and box[2] < at[2] < box[3] for box in boxes)]
+    words += [sign for at in dots if (sign := _sign("•", words, *at))]
     return _lines(words, number), tables, [Figure(number, *told) for told in page["figures"]]
 
 
@@ -114,15 +122,15 @@ def _is_of_formula(text: str, font: str) -> bool:
 def _letters(text: str, font: str) -> str:
     """Ligatures and radicals, which fonts hold in place of letters, as the letters that they are; TeX's root as √."""
     text = pdf_pieces.RADICAL.sub("√", text) if pdf_pieces.EXTENDED.search(font) else text
-    return FORMS.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
+    return FORMS.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text.translate(RADICALS))
 
 
-def _bullet(words: Iterable[Word], x0: float, x1: float, top: float, bottom: float) -> Word | None:
-    """A dot that is close before a word is written as one."""
+def _sign(text: str, words: Iterable[Word], x0: float, x1: float, top: float, bottom: float) -> Word | None:
+    """A dot or box that is drawn close before a word, as a sign that is written there."""
     middle = (top + bottom) / 2
     beside = [word for word in words if word.top < middle < word.bottom and 0 < word.x0 - x1 < GAP * word.size]
     after = min(beside, key=lambda word: word.x0, default=None)
-    return replace(after, text="•", x0=x0, x1=x1, font="", link="") if after else None
+    return replace(after, text=text, x0=x0, x1=x1, font="", link="") if after else None
 
 
 def _cell(words: Iterable[Word], box: Sequence[float] | None, page: int) -> list[Line]:
@@ -207,7 +215,7 @@ def _by_foot(words: Iterable[Word]) -> list[list[Word]]:
 def _distance(small: Word, word: Word) -> float:
     """From a small word to a larger one, infinite above and below it."""
     middle = (small.top + small.bottom) / 2
-    if small.size >= word.size or not word.top - 2 <= middle <= word.bottom + 2:
+    if small.size > word.size or not word.top - 2 <= middle <= word.bottom + 2:
         return float("inf")
     return max(small.x0 - word.x1, word.x0 - small.x1, 0.0)
 
@@ -237,7 +245,7 @@ def _split(words: Sequence[Word], stripe: float | None) -> list[list[Word]]:
     return parts
 
 
-ITEM = re.compile(r"[•◦▪▫‣●○■□∙·–—*-]|\(?\d{1,3}[.)]")
+ITEM = re.compile(r"[•◦▪▫‣●○■□☐☒∙·–—*-]|\(?\d{1,3}[.)]")
 LISTED = re.compile(rf"{ITEM.pattern}|\[\d{{1,3}}\]")  # a list of sources too
 
 
@@ -260,11 +268,11 @@ def _spelled(line: Line) -> str:
 NUMBER = re.compile(r"\d+ (page )?[-–— ]*#( (of|/) #)?[-–— ]*", re.IGNORECASE)
 
 
-def _has_notes(lines: Sequence[Line]) -> bool:
-    """Whether below a raised number there is a line in smaller type that begins with it."""
+def _notes(lines: Sequence[Line]) -> set[Line]:
+    """The lines in smaller type below a raised number that begin with it."""
     marks = {word.text: line for line in reversed(lines) for word in line.words if word.raised and word.text.isdigit()}
     begun = ((line, marks.get(line.words[0].text.strip("[]()."))) for line in lines if len(line.words) > 1)
-    return any(mark and line.top > mark.top and line.size < NOTE * mark.size for line, mark in begun)
+    return {line for line, mark in begun if mark and line.top > mark.top and line.size < NOTE * mark.size}
 
 
 def _running(pages: Sequence[Sequence[Line]], heights: Sequence[float]) -> set[Line]:
@@ -274,11 +282,12 @@ def _running(pages: Sequence[Sequence[Line]], heights: Sequence[float]) -> set[L
     """
     margins = [_within(lines, MARGIN * height, height) for lines, height in zip(pages, heights, strict=True)]
     feet = [_within(_outermost(lines), FOOT * height, height) for lines, height in zip(pages, heights, strict=True)]
-    ends = [{*margin, *foot} for margin, foot in zip(margins, feet, strict=True)]
+    notes = [*map(_notes, pages)]  # those of one work are alike, and count as pages do
+    ends = [{*margin, *foot} - note for margin, foot, note in zip(margins, feet, notes, strict=True)]
     on = Counter(sign for lines in ends for sign in {sign for line in lines for sign in _signs(line)})
     most = {line: max(map(on.__getitem__, _signs(line))) for lines in ends for line in lines}
     numbers = {line for line in most if NUMBER.fullmatch(_spelled(line))}
-    within = {line for margin in margins for line in margin}
+    within = {line for margin in margins for line in margin if line in most}
     known = {line for line in numbers if most[line] >= min(2, len(pages))}
     titles = {line for line in within if most[line] >= min(3, max(2, len(pages)))}
     running = known | titles | (numbers & within)

@@ -9,6 +9,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from annotation.documents import pdf_lines, pdf_pictures, pdf_tree, programs
@@ -21,6 +22,7 @@ PATIENCE_S = 300
 MOST_PAGES = 1_000
 WIDEST = 14_400  # points: what a page may measure (ISO 32000-1, annex C)
 MOST_DRAWN = 20_000  # lines and curves of a page; a ruled table has some hundred, a map or a bomb any number
+FEWEST_MARKS, FEWEST_BARS = 8, 3  # of a chart
 SMALLEST = 40  # points: a picture smaller than that is an icon or a rule
 LEANS = 0.1  # rise over run of a line of text that is on its way up or down a page
 SIDES = ("x0", "x1", "top", "bottom")
@@ -77,6 +79,34 @@ def _is_dot(one: Any) -> bool:
     return bool(1.5 < wide < 8 and 0.8 < wide / high < 1.25) if high else False
 
 
+def _boxes(page: Any) -> list[list[Any]]:
+    """Where the boxes of a list of tasks are drawn, and whether each has a tick in it."""
+    shapes = [one for one in [*page.curves, *page.rects] if one["bottom"] > one["top"]]
+    squares = [one for one in shapes if 8 < one["x1"] - one["x0"] < 14 and 0.9 < _shape(one) < 1.1]
+    ticks = [one for one in shapes if one["stroke"] and not one["fill"] and 2 < len(one["pts"]) < 8]
+    if len(squares) * len(ticks) > MOST_DRAWN:  # a drawing
+        return []
+    found: dict[tuple[int, int], list[Any]] = {}
+    for one in squares:
+        inside = any(one["x0"] < t["x0"] < t["x1"] < one["x1"] and one["top"] < t["top"] < one["bottom"] for t in ticks)
+        found[round(one["x0"] / 4), round(one["top"] / 4)] = [*(float(one[name]) for name in SIDES), inside]
+    return [*found.values()]
+
+
+def _shape(one: Any) -> float:
+    return float((one["x1"] - one["x0"]) / (one["bottom"] - one["top"]))
+
+
+def _is_chart(page: Any) -> bool:
+    """Whether lines as short as the marks of an axis are drawn, or bars of several heights that stand on one line."""
+    marks = [max(one["x1"] - one["x0"], one["bottom"] - one["top"]) for one in [*page.lines, *page.curves]
+             if min(one["x1"] - one["x0"], one["bottom"] - one["top"]) < 1]  # fmt: skip
+    bars = {(round(one["bottom"]), round(one["top"])) for one in page.rects
+            if one["fill"] and one["bottom"] - one["top"] > 12}  # fmt: skip
+    tallest = max(Counter(foot for foot, _ in bars).values(), default=0)
+    return sum(2 < mark < 8 for mark in marks) >= FEWEST_MARKS or tallest >= FEWEST_BARS
+
+
 def _is_turned(char: Any) -> bool:
     """Whether a character is on its side, as the label of an axis, or aslant, as a watermark."""
     across, up = char["matrix"][:2]
@@ -103,8 +133,19 @@ def _page(page: Any) -> dict[str, Any]:
     # A link out of the file ends within a word: `(Smith).` leads with six letters alone. Numbers within it are marks
     # as a whole, [1–3], of which a program that sets text links the ends.
     leads = pdf_lines.leading(link for link in links if link[-1] != "#")
+    notes = pdf_lines.leading([*link[:-1], f"#{n}"] for n, link in enumerate(links) if link[-1] == "#")
     for one in chars:
-        one["leads"] = leads((one["x0"] + one["x1"]) / 2, (one["top"] + one["bottom"]) / 2)
+        place = (one["x0"] + one["x1"]) / 2, (one["top"] + one["bottom"]) / 2
+        one["leads"], one["note"] = leads(*place), notes(*place) if one["text"].isdigit() else ""
+    beside = {
+        note
+        for left, right in pairwise(chars)
+        if left["note"] and right["note"] and abs(right["x0"] - left["x1"]) < 1 and abs(right["top"] - left["top"]) < 1
+        for note in (left["note"], right["note"])
+        if left["note"] != right["note"]
+    }
+    for one in chars:  # of two notes that are one number beside the other
+        one["leads"] = one["leads"] or (one["note"] if one["note"] in beside else "")
     told = ["fontname", "size", "leads"]
     words = extract_words(chars, x_tolerance_ratio=0.15, extra_attrs=told, return_chars=False)
     is_drawn = len(page.curves) + len(page.lines) + len(page.rects) > MOST_DRAWN
@@ -117,7 +158,7 @@ def _page(page: Any) -> dict[str, Any]:
                 UNNAMED.sub("\ufffd", one["text"]),
                 *(float(one[name]) for name in (*SIDES, "size")),
                 one["fontname"],
-                one["leads"],
+                one["leads"] if one["leads"][:1] != "#" else "#",
             ]
             for one in words
             if _is_on(page, one)
@@ -125,10 +166,11 @@ def _page(page: Any) -> dict[str, Any]:
         "tables": [[[cell and [*map(float, cell)] for cell in row.cells] for row in table.rows] for table in tables],
         "links": [link for link in links if link[-1] == "#"],
         "figures": [*_figures(page)],
+        "boxes": _boxes(page),
         # browsers draw the bullets of lists
         "dots": [[*(float(one[name]) for name in SIDES)] for one in [*page.curves, *page.rects] if _is_dot(one)],
         "stacked": not is_drawn and _is_stacked(words, [*page.lines, *page.rects]),
-        "drawn": is_drawn or sum(not _is_dot(one) for one in page.curves) > 30,
+        "drawn": is_drawn or _is_chart(page) or sum(not _is_dot(one) for one in page.curves) > 30,
         "from_right": any(FROM_RIGHT.search(one["text"]) for one in words),
         "unnamed": any(UNNAMED.search(one["text"]) for one in words),
         "turned": any(_is_turned(one) and one["text"].strip() for one in page.chars),

@@ -38,7 +38,15 @@ def tree_of(pages: Iterable[dict[str, Any]]) -> tuple[list[Element], tuple[str, 
     read = pdf_lines.read_pages(pages)
     if not any(isinstance(piece, pdf_pieces.Line | pdf_pieces.Table) for piece in read.pieces):
         return None
-    look = _Look([piece for piece in read.pieces if isinstance(piece, pdf_pieces.Line)])
+    cells = [
+        line
+        for one in read.pieces
+        if isinstance(one, pdf_pieces.Table)
+        for row in one.rows
+        for cell in row
+        for line in cell
+    ]
+    look = _Look([piece for piece in read.pieces if isinstance(piece, pdf_pieces.Line)], cells)
     blocks = [*_captioned(_blocks(read.pieces, look))]
     _put_notes(blocks, look.notes)
     return blocks, _lost(read)
@@ -84,7 +92,7 @@ def _put_notes(blocks: Sequence[Element], notes: Mapping[str, list[Element]]) ->
 class _Look:
     """How the text of one file is set: the size of its type, of its headings, and how far its lines are apart."""
 
-    def __init__(self, lines: Sequence[pdf_pieces.Line]) -> None:
+    def __init__(self, lines: Sequence[pdf_pieces.Line], cells: Sequence[pdf_pieces.Line]) -> None:
         sizes: Counter[float] = Counter()
         for line in lines:
             sizes[line.size] += len(line.text)
@@ -96,11 +104,13 @@ class _Look:
         steps = sorted(step for step in apart if 0 < step < 3 * self.size)
         ends = sorted(line.x1 for line in text)
         self.right = ends[len(ends) * 9 // 10] if ends else 0.0  # where most full lines end
+        starts = Counter(round(line.x0) for line in text)
+        self.left = max(starts, key=lambda x0: starts[x0]) if starts else 0
         # of few lines most may begin a paragraph
         self.step = steps[len(steps) // 3] if len(steps) >= 8 else min([1.65 * self.size, *steps])
         at_end = [line.words[-1].text for line in lines if len(line.words) > 3]
         self.breaks_words = sum(bool(HYPHEN.search(text)) for text in at_end) > MANY * len(at_end)
-        self.marks = {word.text.strip(MARKS) for line in lines for word in line.words if word.link == "#"}
+        self.marks = {word.text.strip(MARKS) for line in (*lines, *cells) for word in line.words if word.link == "#"}
         self.notes: dict[str, list[Element]] = {}  # by number, of the blocks made so far
         self.known = {word.text.strip(MARKS).lower() for line in lines for word in line.words}
 
@@ -118,11 +128,22 @@ class _Look:
         notes = [group for group in paragraphs if self._is_note(group)]
         self.notes |= {group[0].words[0].text.strip(MARKS): self._inlines(_unled(group), 1) for group in notes}
         text = [group for group in paragraphs if group not in notes]
-        for listed, groups in groupby(text, key=self._is_item):
+        alone = self._numbered_heads(text)
+        is_below_list = False
+        for listed, groups in groupby(text, key=lambda group: self._is_item(group) and group[0] not in alone):
             if listed:
                 yield from self._lists([*groups])
             else:
-                yield from map(self._block, groups)
+                yield from (self._block(group, may_quote=n > 0 or not is_below_list) for n, group in enumerate(groups))
+            is_below_list = listed
+
+    def _numbered_heads(self, groups: Sequence[Sequence[pdf_pieces.Line]]) -> set[pdf_pieces.Line]:
+        """The lines `4. Money` in bold type, number and all, with none of their kind beside them: no list's items."""
+        bold = [_is_numbered(group[0].words[0].text) and all(map(_is_bold, group)) for group in groups]
+        beside = zip([False, *bold], bold, [*bold[1:], False], strict=False)
+        return {
+            group[0] for group, (above, is_bold, below) in zip(groups, beside, strict=True) if is_bold > above + below
+        }
 
     def _is_item(self, group: Sequence[pdf_pieces.Line]) -> bool:
         first = group[0]
@@ -164,13 +185,21 @@ class _Look:
         is_indented = line.x0 - last.x0 > 1.2 * line.size and not _is_typed(line)
         return not is_indented or (len(group) == 1 and bool(pdf_lines.ITEM.fullmatch(group[0].words[0].text)))
 
-    def _block(self, group: Sequence[pdf_pieces.Line]) -> Element:
+    def _block(self, group: Sequence[pdf_pieces.Line], *, may_quote: bool) -> Element:
         if _is_typed(group[0]):
             return element("CodeBlock", [NO_ATTRIBUTES, "\n".join(_as_typed(group))])
         if group[0].size in self.headings and self._may_head(group[0]):
             line = _plain(self._inlines(group))
             return element("Header", [self.headings.index(group[0].size) + 1, NO_ATTRIBUTES, line])
-        return element("Para", self._inlines(group))
+        para = element("Para", self._inlines(group))
+        return element("BlockQuote", [para]) if may_quote and self._is_quotation(group) else para
+
+    def _is_quotation(self, group: Sequence[pdf_pieces.Line]) -> bool:
+        """Whether all of its lines are set in on both sides, on one place."""
+        x0, far = group[0].x0, 1.5 * self.size
+        is_set_in = far < x0 - self.left < 5 * self.size and max(line.x1 for line in group) < self.right - far
+        is_even = len(group) > 1 and all(abs(line.x0 - x0) < 1 for line in group)
+        return is_set_in and is_even and group[0].size == self.size
 
     def _lists(self, items: Sequence[Sequence[pdf_pieces.Line]]) -> Iterator[Element]:
         """Items as lists, and within them those that are to the right of the one before."""
@@ -185,7 +214,7 @@ class _Look:
                 if at > below:
                     made[-1] += self._lists(items[below:at])
                 elif _is_numbered(items[at][0].words[0].text) == _is_numbered(begun):
-                    made.append([element("Plain", self._inlines(items[at], 1))])
+                    made.append([element("Plain", self._inlines(items[at], begun not in BOXES))])
                     at += 1
                 else:
                     break
@@ -215,6 +244,7 @@ class _Look:
         return head[:-1] if head[-1] == "\u00ad" or joined or (self.breaks_words and not kept) else head
 
 
+BOXES = "☐☒"  # which are of an item's text
 MARKS = ".,;:!?()[]\"'“”’"
 
 
@@ -257,7 +287,7 @@ def _is_apart(before: tuple[str, pdf_pieces.Word, bool] | None, word: pdf_pieces
 def _styled(words: Sequence[tuple[str, pdf_pieces.Word, bool]]) -> list[Element]:
     """Runs of words in one style, each with the blanks between them; a run begins after the blank before it."""
     made: list[Element] = []
-    for style, run in groupby(words, key=lambda one: _style(one[1])):
+    for (style, _), run in groupby(words, key=lambda one: (_style(one[1]), _own_place(one[1]))):
         texts = [*run]
         if made and texts[0][2]:
             made.append(element("Space"))
@@ -275,6 +305,11 @@ def _style(word: pdf_pieces.Word) -> Style:
     font = word.font
     is_bold, is_slanted = bool(pdf_pieces.BOLD.search(font)), bool(SLANTED.search(font))
     return word.link, word.raised, is_bold, is_slanted, bool(pdf_pieces.TYPED.search(font))
+
+
+def _own_place(word: pdf_pieces.Word) -> float:
+    """Two raised numbers beside each other that lead to notes are two marks."""
+    return word.x0 if word.raised and word.link == "#" and word.text.isdigit() else 0.0
 
 
 def _dressed(inside: list[Element], style: Style) -> list[Element]:

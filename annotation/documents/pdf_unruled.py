@@ -1,5 +1,6 @@
 """Tables of a PDF that no rules show: what white stripes part down many lines."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise, zip_longest
@@ -9,12 +10,14 @@ from annotation.documents.pdf_pieces import BOLD, TYPED, Line, Table
 
 NARROW = 0.6  # type sizes: what two columns are apart at least; a blank between words is half of it
 FEWEST_ROWS = 3  # or two below a head in bold type, as where a page ends
+TOUCHING = 0.1  # the same where the right one begins on one place in many rows, as in a table without any room
 WRAPPED, APART = 0.35, 1.7  # type sizes: what the lines of a cell are apart at most, and the rows of a table
 MOST_WRAPPED = 10  # lines of a head
 STOPS = ".!?:。！？："
 
 Level = Sequence[Line]  # what is on one height
 White = list[tuple[float, float]]
+Starts = Sequence[float]
 Row = tuple[tuple[Line, ...], ...]
 
 
@@ -25,13 +28,14 @@ def joined(lines: Sequence[Line], above: Table | None = None) -> list[Line | Tab
     """
     made: list[Line | Table] = []
     levels = _levels(lines)
+    starts = _starts(levels)
     at = done = 0
     if above and (white := _stripes(above)):
-        begin, end = _rest(levels, above, white)
+        begin, end = _rest(levels, above, white, starts)
         if rest := _table(levels[begin:end], white[1:-1], above):
             made, at, done = [rest], end, end
     while at < len(levels):
-        begin, end, white = _beside(levels, at, done) if len(levels[at]) > 1 else (at, at, [])
+        begin, end, white = _beside(levels, at, done, starts) if len(levels[at]) > 1 else (at, at, [])
         if table := _table(levels[begin:end], white):
             made += [*map(_one_line, levels[done:begin]), table]
             at = done = end
@@ -40,14 +44,31 @@ def joined(lines: Sequence[Line], above: Table | None = None) -> list[Line | Tab
     return [*made, *map(_one_line, levels[done:])]
 
 
-def _rest(levels: Sequence[Level], above: Table, white: White) -> tuple[int, int]:
+def _starts(levels: Sequence[Level]) -> Starts:
+    """Where columns begin that all stand left: words in many rows, one of them far from the word before it."""
+    begun: defaultdict[int, set[int]] = defaultdict(set)
+    wide: defaultdict[int, set[int]] = defaultdict(set)
+    for number, level in enumerate(levels):
+        words = [word for line in level for word in line.words]
+        for left, right in pairwise(words):
+            if right.x0 - left.x1 > TOUCHING * level[0].size:
+                begun[round(right.x0)].add(number)
+            if right.x0 - left.x1 > NARROW * level[0].size:
+                wide[round(right.x0)].add(number)
+    near = {x0: sorted(begun[x0 - 1] | begun[x0] | begun[x0 + 1]) for x0 in [*begun] if len(wide[x0]) > 1}
+    return [
+        x0 for x0, rows in near.items() if any(c - a < FEWEST_ROWS + 2 for a, c in zip(rows, rows[2:], strict=False))
+    ]
+
+
+def _rest(levels: Sequence[Level], above: Table, white: White, starts: Starts) -> tuple[int, int]:
     """From which level to which the first ones are rows of the table `above`, below its head, if that is set again."""
     heads = (n for n in range(1, MOST_WRAPPED) if _words(_cells(levels[:n], white[1:-1])) == _words(above.rows[0]))
     begin = next(heads, 0)
     if begin >= len(levels) or (not begin and (_is_alone(levels[0], white) or _is_note(levels[0], above))):
         return 0, 0
-    _, end, _ = _beside(levels, begin, begin, white)
-    return begin, next((n for n in range(begin, end) if len(_white(white, levels[n])) < len(white)), end)
+    _, end, _ = _beside(levels, begin, begin, starts, white)
+    return begin, next((n for n in range(begin, end) if len(_white(white, levels[n], starts)) < len(white)), end)
 
 
 def _is_note(level: Level, above: Table) -> bool:
@@ -60,36 +81,41 @@ def _is_note(level: Level, above: Table) -> bool:
 def _levels(lines: Sequence[Line]) -> list[list[Line]]:
     levels: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: (line.top, line.x0)):
-        last = levels[-1][-1] if levels else None
-        if last and abs(last.bottom - line.bottom) < 0.4 * line.size and last.x1 <= line.x0 + 1:
-            levels[-1].append(line)
+        last = levels[-1] if levels else []
+        is_free = all(one.x1 <= line.x0 + 1 or line.x1 <= one.x0 + 1 for one in last)
+        if last and abs(last[-1].bottom - line.bottom) < 0.4 * line.size and is_free:
+            last.append(line)  # one of another script may be higher than those on its left
         else:
             levels.append([line])
-    return levels
+    return [sorted(level, key=lambda line: line.x0) for level in levels]
 
 
 def _one_line(level: Sequence[Line]) -> Line:
     return replace(level[0], words=tuple(word for line in level for word in line.words))
 
 
-def _beside(levels: Sequence[Level], at: int, done: int, white: White | None = None) -> tuple[int, int, White]:
+def _beside(
+    levels: Sequence[Level], at: int, done: int, starts: Starts, white: White | None = None
+) -> tuple[int, int, White]:
     """From which level to which, not before `done`, `white` parts what it parts in level `at`, and where it is."""
     size, begin, end = levels[at][0].size, at, at + 1
-    white, most = _white(white or [(-inf, inf)], levels[at]), 0.0
+    white, most = _white(white or [(-inf, inf)], levels[at], starts), 0.0
     while end < len(levels) and _is_like(levels[end], size):
-        left, apart = _white(white, levels[end]), _above(levels[:end], levels[end])
+        left, apart = _white(white, levels[end], starts), _above(levels[:end], levels[end])
         # a short line of the text below is further away than rows are from each other
         is_text = apart > (1.1 * most or APART * size) or (apart > WRAPPED * size and levels[end][0].text[-1] in STOPS)
         is_apart = is_text or len(left) < len(white)
-        if apart > APART * size or (_is_alone(levels[end], left) and is_apart):
+        is_running = is_text and not _is_parted(levels[end])
+        if apart > APART * size or is_running or (_is_alone(levels[end], left) and is_apart):
             break
         white, end, most = left, end + 1, max(most, apart * (apart > WRAPPED * size))
     while begin > done:
-        left, apart = _white(white, levels[begin - 1]), _above(levels[:begin], levels[begin])
+        left, apart = _white(white, levels[begin - 1], starts), _above(levels[:begin], levels[begin])
         # the text above may end in the first column
         reach = -0.3 * size if _is_alone(levels[begin - 1], left, 0) else WRAPPED * size
         is_apart = apart > reach or len(left) < len(white)
-        if apart > APART * size or (_is_alone(levels[begin - 1], left) and is_apart):
+        is_running = apart > WRAPPED * size and not _is_parted(levels[begin - 1])
+        if apart > APART * size or is_running or (_is_alone(levels[begin - 1], left) and is_apart):
             break
         white, begin = left, begin - 1
     return begin, end, white[1:-1]
@@ -105,12 +131,27 @@ def _above(levels: Sequence[Level], below: Level) -> float:
     return below[0].top - max(line.bottom for level in levels[-4:] for line in level)
 
 
-def _white(white: White, level: Level) -> White:
+def _white(white: White, level: Level, starts: Starts) -> White:
     """What a level leaves of white stripes, as far as it parts columns; the outer two have no end."""
+    size = level[0].size
     words = [word for line in level for word in line.words]
     beside = [*zip([-inf, *(word.x1 for word in words)], [*(word.x0 for word in words), inf], strict=True)]
-    parts = [(max(left, x0), min(right, x1)) for left, right in white for x0, x1 in beside]
-    return [(x0, x1) for x0, x1 in parts if x1 - x0 > NARROW * level[0].size]
+    parts = [(max(left, x0), min(right, x1), x0, x1) for left, right in white for x0, x1 in beside]
+    return [
+        (left, right)
+        for left, right, x0, x1 in parts
+        if right - left > NARROW * size
+        or (
+            right - left > TOUCHING * size
+            and any(abs(right - one) < 1.5 and (abs(x1 - one) < 1.5 or x1 - x0 > NARROW * size) for one in starts)
+        )
+    ]
+
+
+def _is_parted(level: Level) -> bool:
+    """Whether it has words that are further from each other than those of running text."""
+    words = [word for line in level for word in line.words]
+    return any(right.x0 - left.x1 > NARROW * level[0].size for left, right in pairwise(words))
 
 
 def _is_alone(level: Level, white: White, at: int | None = None) -> bool:

@@ -409,7 +409,7 @@ def made_page(small: float, links: int) -> dict[str, object]:
         for n in range(1_500)
     ]
     boxes = [[0.0, 5.0, 90.0 * n, 90.0 * n + 5, "#"] for n in range(links)]
-    nothing = dict.fromkeys(("tables", "figures", "dots"), ())
+    nothing = dict.fromkeys(("tables", "figures", "dots", "boxes"), ())
     return {
         "width": 595.0,
         "height": 14_400.0,
@@ -428,3 +428,56 @@ def test_small_words_and_links_are_looked_for_on_their_own_height_alone() -> Non
         return time.process_time() - begun
 
     assert seconds(made_page(6, 150)) < 5 * seconds(made_page(10, 0)), "200 and 30 times as long, each with each"
+
+
+def test_a_table_without_any_room_between_its_columns_is_one_where_they_all_stand_left() -> None:
+    rows = [("Period", "Light", "Why"), ("before 1780", "wood, coal, wax", "no other"), ("1780-1860", "oil", "bright"),
+            ("after 1900", "paraffin", "ten times as bright")]  # fmt: skip
+    page = [(x, 100.0 + 14 * at, 10.0, "plain", cell) for at, row in enumerate(rows)
+            for x, cell in zip((72.0, 130.5, 204.0), row, strict=True)]  # fmt: skip
+    text, lost = read(
+        [(72, 76, 10, "plain", "Before it."), *page, (72, 166, 10, "plain", "This is set below it in a line.")]
+    )
+    assert (text.count("\n| "), lost) == (4, ())
+    assert "| before 1780 | wood, coal, wax | no other            |" in text
+    assert text.endswith("|\n\nThis is set below it in a line.")
+
+
+def test_what_is_drawn_beside_words_is_a_box_of_a_task_or_told_as_a_chart() -> None:
+    square = "{0} {1} 9 9 re S ".format
+    tick = f"{74} {842 - 96} m {77} {842 - 99} l {80} {842 - 93} l S "
+    tasks: list[Put] = [
+        (72, 60, 10, "plain", "Tasks."),
+        (88, 100, 10, "plain", "lamps"),
+        (88, 114, 10, "plain", "horns"),
+    ]
+    assert read(tasks, drawn=square(72.5, 742) + square(72.5, 728) + tick)[0] == "Tasks.\n\n- ☒ lamps\n- ☐ horns"
+    axis = [(60.0, 300.0 + 20 * n, 8.0, "plain", str(10 * n)) for n in range(9)]
+    marks = "".join(f"80 {545 - 20 * n} m 84 {545 - 20 * n} l S " for n in range(9))
+    told = ("1 page with a drawing, whose labels are in the text",)
+    assert read([*tasks[:1], *axis], drawn=marks)[1] == told
+    assert read(tasks[:1], drawn="90 600 20 50 re f 120 600 20 80 re f 150 600 20 66 re f")[1] == told
+    assert read(tasks[:1], drawn="90 600 20 50 re f 120 600 20 50 re f 150 600 20 50 re f")[1] == ()
+
+
+def test_two_notes_beside_each_other_are_two_marks_and_notes_of_one_work_stay() -> None:
+    page: list[Put] = [(72, 80, 10, "plain", "It rises"), (102, 76, 6, "plain", "67"), (112, 80, 10, "plain", "so.")]
+    links = [link(101.5, 68, 105.3, 80, "#"), link(105.4, 68, 110, 80, "#")]
+    assert read(page, links=links)[0] == "It rises[^c1][^c2] so."
+    noted: list[list[Put]] = [
+        [(72, 80, 10, "plain", "It rises"), (102, 76, 6, "plain", str(n)), *running(WORDS * 2, 72, 93, 90),
+         (72, 800, 6, "plain", str(n)), (77, 800, 8, "plain", f"Smith, Tides, p. {n}.")] for n in (1, 2, 3)
+    ]  # fmt: skip
+    text, lost = read(*noted)
+    assert [f"Smith, Tides, p. {n}." in text for n in (1, 2, 3)] == [True] * 3
+    assert lost == ("3 pages with notes at its foot, which are in the text",)
+
+
+def test_a_numbered_line_in_bold_type_is_a_heading_and_what_is_set_in_on_both_sides_a_quotation() -> None:
+    text = "The tide rises and falls as the moon goes around the earth, and so it is told by the people of the coast."
+    page: list[Put] = [*running(f"{text} {text}", 72, 80, 90), *running(text, 110, 130, 40), (72, 190, 10, "bold", "4. Money"),
+                       (80, 210, 10, "plain", "\u2022 High."), *running(text, 90, 230, 90)]  # fmt: skip
+    made, _ = read(page)
+    assert made.split("\n\n")[1:] == [f"> {text}", "**4. Money**", "- High.", text]
+    listed, _ = read([*page, (72, 300, 10, "bold", "5. Sea"), (72, 313, 10, "bold", "6. Ebb")])
+    assert listed.endswith("5.  **Sea**\n6.  **Ebb**")

@@ -5,6 +5,12 @@ habit of somebody, and are told only of a habit that a test over topics shows: a
 for the longer one, one criterion read otherwise, one annotator who answers unlike the others. What is left is "other":
 the judge, or the people, are wrong there, and nobody can tell why from answers alone. It is counted, and never called
 foremost.
+
+People also differ where each of them slips now and then and no question is to blame. That one is, is shown by raters
+who have nothing to do with each other: the judge and an annotator differ more often where two others differ. Slips,
+however frequent, are independent of each other there. Where it is not shown, people's differences explain what nothing
+else does, and are not called foremost; where the judge contradicts itself more often there too, the question comes
+before the judge.
 """
 
 from collections.abc import Mapping, Sequence
@@ -82,10 +88,11 @@ def disagreement_kinds(
     """The kinds of a judge's disagreements with annotators, over answers in words: scores have no kinds.
 
     Every usable answer of the judge (both orders, all repeats) meets the first of every annotator. A disagreement is of
-    the first of `KINDS` that fits. Undefined: nothing compared (shares are nan, `no_items`). Shares: Wilson intervals
-    with the effective sample size over topics; foremost: the interval, and paired cluster t against the next, two-sided
-    at the settings' level. Habits: `position_bias`, `length_bias`, and one-sided cluster t beyond `bias_floor`, Holm
-    over criteria, or over annotators.
+    the first of `KINDS` that fits; of "ambiguous" before that where the judge contradicts itself more there, and last
+    where no question is shown to be the reason. Undefined: nothing compared (shares are nan, `no_items`). Shares:
+    Wilson intervals with the effective sample size over topics; foremost: the interval, and paired cluster t against
+    the next, two-sided at the settings' level. Habits: `position_bias`, `length_bias`, and one-sided cluster t beyond
+    `bias_floor`, Holm over criteria, or over annotators; "ambiguous" is foremost only where `_goes_with_a_split`.
     """
     settings = settings or CalibrationSettings()
     study = study_of(verdicts, settings)
@@ -103,7 +110,7 @@ def disagreement_kinds(
         )
         for name, mask in masks.items()
     )  # fmt: skip
-    foremost, says, facts = _foremost(kinds, masks, code, topics, settings)
+    foremost, says, facts = _foremost(kinds, masks, code, topics, seen.hard, settings)
     return DisagreementKinds(
         judge=judge, compared=len(rows), unlike=int(rows["unlike"].sum()), topics=topics,
         kinds=kinds, foremost=foremost, says=says, facts=facts, by_question=_by_question(rows, kind),
@@ -112,11 +119,13 @@ def disagreement_kinds(
 
 @dataclass(frozen=True)
 class _Seen:
-    """Habits that a test shows, and what could not be looked at."""
+    """What a test over topics shows, and what could not be looked at."""
 
     people: tuple[str, ...]  # annotators unlike the others
     leans: bool
     longer: bool
+    hard: bool  # there are questions, or items, on which raters differ beyond their own slips
+    unsteady: bool  # and the judge contradicts itself there more than elsewhere
     unseen: Mapping[str, str]
 
     @staticmethod
@@ -138,7 +147,12 @@ class _Seen:
             unseen["criterion"] = "there is one criterion"
         people = () if "person" in unseen else _unlike_the_others(study, settings)
         longer = length.outcome == "found" and length.difference.effect > 0
-        return _Seen(people, order.flips.outcome == "found", longer, unseen)
+        leans, others = order.flips.outcome == "found", rows[~rows["person"].isin(people)]
+        error = 1 - settings.level
+        # half the error, for what puts a question in the place of the judge: what is there to be seen is plain
+        unsteady = _goes_with_a_split(others, _contradicts_itself(others, leans), error / 2)
+        hard = unsteady or _goes_with_a_split(others, others["unlike"], error)
+        return _Seen(people, leans, longer, hard, unsteady, unseen)
 
 
 def _unlike_the_others(study: Study, settings: CalibrationSettings) -> tuple[str, ...]:
@@ -151,6 +165,44 @@ def _unlike_the_others(study: Study, settings: CalibrationSettings) -> tuple[str
         ]
     )
     return tuple(signal.estimate.rater for signal in found if signal.flagged)
+
+
+def _goes_with_a_split(rows: pd.DataFrame, what: pd.Series, error: float) -> bool:
+    """Whether `what` of a judge beside an annotator is commoner where two other annotators differ.
+
+    Looked for twice, on the question itself and over the questions of its item; each a one-sided cluster t, at `error`,
+    of the mean product of deviations from the mean of the criterion and the annotator. Undefined with fewer than three
+    annotators on every question: False.
+    """
+    by, within = ["unit", "person"], ["criterion", "person"]
+    one = rows.assign(what=what.astype(float)).groupby(by, as_index=False).agg(
+        {"what": "mean", **dict.fromkeys(("people_said", "criterion", "item_id", "cluster_id"), "first")}
+    )  # fmt: skip
+    alike = one.groupby(["unit", "people_said"])["unit"].transform("size") - 1  # others who say the same
+    others = one.groupby("unit")["unit"].transform("size") - 1
+    pairs = others * (others - 1) / 2
+    same = alike.groupby(one["unit"]).transform("sum") / 2 - alike  # pairs of others who answer alike
+    one["question"] = (1 - same / pairs).where(pairs > 0)
+    one["item"] = one.groupby(["item_id", "person"])["question"].transform("mean")
+    one = one.dropna(subset="question")
+    if one.empty:
+        return False
+    apart = {name: (one[name] - one.groupby(within)[name].transform("mean")) for name in ("what", "question", "item")}
+    clusters, none = one["cluster_id"].to_numpy(), np.zeros(len(one))
+    looks = (
+        paired_difference((apart["what"] * apart[name]).to_numpy(), none, clusters) for name in ("question", "item")
+    )
+    return any(look.value > 0 and look.p / 2 < error for look in looks)
+
+
+def _contradicts_itself(rows: pd.DataFrame, leans: bool) -> pd.Series:
+    """Whether the judge gave another answer to the question in another call, shape (rows,).
+
+    Between the orders too, unless a lean to the report shown first explains that.
+    """
+    place = rows["unit"].astype(str) + rows["presentation"] if leans else rows["unit"]
+    turned = _differ(rows.assign(place=place), "place", "said")
+    return rows["unit"].isin(rows["unit"][turned])
 
 
 def _compared(study: Study, judge: str) -> pd.DataFrame:
@@ -183,23 +235,22 @@ def _compared(study: Study, judge: str) -> pd.DataFrame:
 def _kinds(rows: pd.DataFrame, seen: _Seen, settings: CalibrationSettings) -> npt.NDArray[np.intp]:
     """The number in `KINDS` of each row's kind, shape (rows,); -1 where the answers are alike."""
     others = rows[~rows["person"].isin(seen.people)]
-    split = _differ(others, "unit", "people_said")
-    turned = _differ(rows, "unit", "said")
-    unstable = _differ(rows.assign(place=rows["unit"].astype(str) + rows["presentation"]), "place", "said")
-    unstable_unit = rows["unit"].isin(rows["unit"][unstable]).to_numpy()
     shorter = rows["longer"].map({"A": "B", "B": "A"})
-    conditions: dict[str, Mask] = {
+    split = rows["unit"].isin(others["unit"][_differ(others, "unit", "people_said")]).to_numpy()
+    conditions: dict[Kind, Mask] = {
         "person": rows["person"].isin(seen.people).to_numpy() & _as_the_others(rows, others),
-        "unstable": unstable_unit | (turned if not seen.leans else np.zeros(len(rows), dtype=bool)),
-        "order": turned if seen.leans else np.zeros(len(rows), dtype=bool),
+        **({"ambiguous": split} if seen.unsteady else {}),
+        "unstable": _contradicts_itself(rows, seen.leans).to_numpy(),
+        "order": _differ(rows, "unit", "said") & seen.leans,
         "length": ((rows["said"] == rows["longer"]) & (rows["people_said"] == shorter)).to_numpy() & seen.longer,
-        "ambiguous": rows["unit"].isin(others["unit"][split]).to_numpy(),
+        **({"ambiguous": split} if seen.hard and not seen.unsteady else {}),
     }
-    number = np.select([*conditions.values()], range(len(conditions)), len(conditions)).astype(np.intp)
+    first = [KINDS.index(name) for name in conditions]
+    number = np.select([*conditions.values()], first, KINDS.index("criterion")).astype(np.intp)
     number[~rows["unlike"].to_numpy()] = -1
-    rest = number == len(conditions)
-    vague = rows["criterion"].isin(_vague(rows, rest, settings)).to_numpy()
-    number[rest & ~vague] = KINDS.index("other")
+    rest = number == KINDS.index("criterion")
+    left = rest & ~rows["criterion"].isin(_vague(rows, rest, settings)).to_numpy()
+    number[left] = np.where(split, KINDS.index("ambiguous"), KINDS.index("other"))[left]
     return number
 
 
@@ -235,6 +286,7 @@ def _foremost(
     masks: Mapping[Kind, Mask],
     code: npt.NDArray[np.intp],
     topics: int,
+    is_hard: bool,
     settings: CalibrationSettings,
 ) -> tuple[Kind | Literal[""], str, Mapping[str, Any]]:
     if not any(mask.any() for mask in masks.values()):
@@ -242,9 +294,13 @@ def _foremost(
     if topics < FEWEST_TOPICS:
         few = "{topics} topics; under {fewest} no kind is called foremost"
         return "", few, {"topics": topics, "fewest": FEWEST_TOPICS}
-    told = [one for one in kinds if one.kind != "other"]
-    first, second = sorted(told, key=lambda one: -int(masks[one.kind].sum()))[:2]
     floor = settings.bias_floor
+    named = [one for one in kinds if one.kind != "other" and (is_hard or one.kind != "ambiguous")]
+    first, second = sorted(named, key=lambda one: -int(masks[one.kind].sum()))[:2]
+    split = next((one for one in kinds if one.kind == "ambiguous" and one not in named), None)
+    is_less = first.kind == "unstable" and split is not None and masks["ambiguous"].sum() > masks["unstable"].sum()
+    if split is not None and split.share.low > floor and (is_less or not first.share.low > floor):
+        return "", "people differ there too, but may each just slip: no question is shown to be the reason", {}
     if not first.share.low > floor:
         return "", "no kind is shown to be more than {floor:g} % of comparisons", {"floor": 100 * floor}
     more = paired_difference(masks[first.kind].astype(float), masks[second.kind].astype(float), code, settings.level)

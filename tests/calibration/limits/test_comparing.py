@@ -283,7 +283,7 @@ def test_one_kind_of_disagreement_is_foremost_from_twenty_topics_on_beyond_the_f
     shares = {"person": low, "order": next_low, "other": 0.5}
     told = [kinds.DisagreementKind(name, estimate("s", 0.5, low=at), 1) for name, at in shares.items()]  # type: ignore[arg-type] - names of kinds
     masks = {name: np.arange(9) < count for name, count in (("person", 4), ("order", 3), ("other", 9))}
-    assert kinds._foremost(told, masks, np.arange(9), topics, PLAIN)[0] == foremost  # type: ignore[arg-type] - as above
+    assert kinds._foremost(told, masks, np.arange(9), topics, True, PLAIN)[0] == foremost  # type: ignore[arg-type] - as above
 
 
 @pytest.mark.parametrize(("people", "told"), [(1, False), (2, False), (3, True), (4, True)])
@@ -294,9 +294,23 @@ def test_who_is_unlike_the_others_is_asked_of_three_annotators_of_one_question(
     monkeypatch.setattr(kinds, "position_bias", lambda *_: Made(flips=nothing))
     monkeypatch.setattr(kinds, "length_bias", lambda *_, **__: Made(outcome="", difference=nothing))
     monkeypatch.setattr(kinds, "_unlike_the_others", lambda *_: ("ann",))
+    monkeypatch.setattr(kinds, "_goes_with_a_split", lambda *_: False)
     rows = pd.DataFrame({"unit": 0, "call": "1AB", "criterion": "c", "person": map(str, range(people))})
+    rows = rows.assign(said="A", unlike=True)
     study: Any = None
     assert bool(kinds._Seen.of(study, "j", rows, PLAIN).people) == told
+
+
+@pytest.mark.parametrize(
+    ("people", "p", "value", "shown"), [(3, EDGE, 0.1, False), (3, 0.049, 0.1, True), (3, 0.049, -0.1, False), (2, 0.049, 0.1, False)],
+)  # fmt: skip
+def test_a_question_is_hard_where_judge_and_annotator_differ_beside_two_others_who_do(
+    people: int, p: float, value: float, shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kinds, "paired_difference", lambda *_: Made(p=2 * p, value=value))
+    said = {"person": map(str, range(people)), "people_said": ["A"] * people}
+    rows = pd.DataFrame({**said, "unit": 0, "criterion": "c", "item_id": "i", "cluster_id": "t"})
+    assert kinds._goes_with_a_split(rows, pd.Series(True, index=rows.index), 0.05) == shown
 
 
 @pytest.mark.parametrize(("p", "vague"), [(EDGE, False), (0.049, True), (0.051, False)])

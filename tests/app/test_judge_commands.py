@@ -16,7 +16,6 @@ from sqlalchemy import Engine, select
 from annotation.judges.planning import plan as planning
 from annotation.judges.planning import requests
 from annotation.judges.planning.requests import asked_studies, next_request, request_run
-from annotation.judges.running.progress import JudgeSummary
 from annotation.judges.running.run import run_judges
 from annotation.people.principals import local_admin
 from annotation.protocol import read_protocol
@@ -148,9 +147,9 @@ def test_without_a_key_nothing_is_planned_and_what_waits_is_estimated(judging: J
 
 def test_failures_are_asked_again_by_name(judging: Judging, fake: Fake) -> None:
     fake.reset(p_refusal=1.0)
-    judging("judge", "run", "small")
+    assert "Call 1: it gives no judgments. Correct" in " ".join(judging("judge", "run", "small", exit_code=1).split())
     fake.reset()
-    assert "0 calls are asked again" in judging("judge", "retry", "small")
+    assert "0 calls are asked again" in judging("judge", "retry", "small", exit_code=1)
     assert "12 calls are asked again" in judging("judge", "retry", "small", "--status", "refused")
     (standing,) = json.loads(judging("judge", "status", "small", "--json"))
     assert standing["labels"]["ok"] == 36
@@ -202,12 +201,24 @@ def test_a_long_run_goes_on_by_more_processes_where_a_part_of_it_was_held_up(
         assert [arguments[-1] for arguments in resumes] == ["--concurrency=1"] * 3
 
 
-@pytest.mark.parametrize(("labels", "is_said"), [({"missing": 9}, True), ({"ok": 1, "missing": 8}, False), ({}, False)])
-def test_a_judge_of_whom_no_answer_can_be_used_is_not_done_without_a_word(
-    labels: dict[str, int], is_said: bool
+@pytest.mark.parametrize(
+    ("body", "said", "checked"),
+    [
+        ("return {'answers': {'c_nine': 'first'}}", "c_one: there is no entry for it (and 2 more); it answered 'c_nine'",
+         "check: there is no entry for it; it answered 'c_nine', which was not asked"),
+        ("raise KeyError('x')", "KeyError: 'x'", "KeyError: 'x'"),
+    ],
+)  # fmt: skip
+def test_a_judge_without_one_usable_answer_is_an_error_with_what_its_first_call_came_to(
+    judging: Judging, body: str, said: str, checked: str
 ) -> None:
-    summary = JudgeSummary("mini", 3, 3, 0, labels, 3, 0.0, 0, 0.0, 1.0, None)
-    assert ("no answer can be used: `calipers judge ledger`" in workers.result(summary)) is is_said
+    judging.judges('[[judge]]\nname = "own"\npython = "mine:judge"\nbatching = "all"\n')
+    (judging.folder / "mine.py").write_text(f"def judge(item):\n    {body}\n")
+    told = " ".join(judging("judge", "run", "small", "--judge", "own", exit_code=1).split())
+    assert "0 labels ok, 36 missing" in told
+    assert f"no answer can be used. Call 1: {said}" in told
+    assert "Correct that and run again" in told
+    assert checked in " ".join(judging("judge", "check", "small", "--judge", "own", exit_code=1).split())
 
 
 def test_a_key_that_does_not_work_is_said_before_a_run_and_other_judges_run(judging: Judging) -> None:

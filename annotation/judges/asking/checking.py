@@ -17,7 +17,7 @@ from annotation.judges.defining.judge_file import JudgeDefinition, Rung
 from annotation.judges.money.accounts import REPEAT, Describe, as_sent
 from annotation.judges.money.prices import snapshot
 from annotation.judges.replies.outcomes import KEY_WORDS, REPLIES, Reply, Usage
-from annotation.judges.replies.reply import problems
+from annotation.judges.replies.reply import what_is_wrong
 from annotation.protocol import Protocol, Scale
 from plain.hashes import text_sha256
 
@@ -131,7 +131,7 @@ def _problem(material: Material, rung: Rung, reply: Reply) -> str:
             return "no key was sent: export the provider's variable, or one that api_key_env in judges.toml names"
         return reply.error or reply.outcome
     answers = parsed(material, Tried(reply.outcome, rung, reply.text, reply.finish_reason))
-    return "; ".join(problems(answers, material.task_type))
+    return what_is_wrong(reply.text, answers, material.task_type)
 
 
 def _key(definition: JudgeDefinition) -> str:

@@ -52,6 +52,8 @@ def shaped(answer: Any, item: dict[str, Any]) -> dict[str, Any]:
         raise TypeError(f"the function returned {type(answer).__name__}, not a dict")
     if "answers" not in answer:
         return answer
+    if not isinstance(answer["answers"], dict):
+        raise TypeError(f"its answers are {type(answer['answers']).__name__}, not a dict of criterion and answer")
     field = item["answer_field"]
     judgments = [{"criterion": key, field: value} for key, value in answer["answers"].items()]
     return {**{key: value for key, value in answer.items() if key != "answers"}, "judgments": judgments}

@@ -27,7 +27,7 @@ from annotation.judges.defining.judge_file import JudgeDefinition, ModelFacts, P
 from annotation.judges.replies.outcomes import Outcome, Reply, Usage, failed_line, without_secrets
 from annotation.judges.replies.reply import strict
 
-MOST_BYTES = 1_000_000  # of one reply
+MOST_BYTES, MOST_LINES = 1_000_000, 10_000  # of one reply, with whatever is printed besides
 ENDED_S = 5.0  # a killed process is given to be gone
 A_LINE = 200  # characters of what a service says that fails
 QUIET_S = 20.0  # after which the input of a program that has one item to answer is closed
@@ -37,6 +37,8 @@ WAITS = (
     "but one at once when its input was closed. A run keeps that open for the next item: read a line, answer it, and "
     "flush (mawk -W interactive, python -u, stdbuf -oL)"
 )
+FLOOD = f"it wrote more than {MOST_BYTES:,} bytes or {MOST_LINES:,} lines for one item"
+OTHER_IDS = "; it wrote lines with an id that no item has: put the id of the item into its answer"
 TWICE = "it wrote a second answer for an item that it had answered; write one line an item"
 HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
 # the address of the database and the keys of the server are no business of somebody's code
@@ -80,10 +82,11 @@ async def ask(judge: JudgeDefinition, messages: Sequence[prompt.Message], *, alo
                 else:
                     said = await _POOLS[_key(judge)].ask(judge, item, alone)
     except TimeoutError:
-        strays = "" if judge.url else _POOLS[_key(judge)].strays
-        return failed("timeout", f"no answer within {judge.timeout_s:g} s{strays}; the process was ended")
+        ended = "" if judge.url else f"{_POOLS[_key(judge)].strays}; the process was ended"
+        return failed("timeout", f"no answer within {judge.timeout_s:g} s{ended}")
     except _Ended as error:
-        if alone and error.outcome == "dropped" and time.monotonic() - started > QUIET_S:
+        waits = error.outcome == "dropped" and OTHER_IDS not in str(error)
+        if alone and waits and time.monotonic() - started > QUIET_S:
             return await ask(judge, messages)  # it may only be slow, and end with its input
         return failed(error.outcome, str(error))
     return _read(said, judge, item, time.monotonic() - started)
@@ -129,23 +132,21 @@ class _Process:
     def __init__(self, process: asyncio.subprocess.Process, complaints: Any) -> None:
         self.process, self.complaints = process, complaints
         self.answered, self.strays = "", ""  # the item before; what is said of lines with ids that nobody gave it
+        self._lines = self._bytes = 0  # read for this item
 
     async def ask(self, item: Mapping[str, Any], patience_s: float) -> str:
         """The answer. Without one its input is closed after `patience_s`, by which a program is found out that waits
         for that: one that reads ahead, or keeps what it prints."""
-        stdin, stdout, loop = self.process.stdin, self.process.stdout, asyncio.get_running_loop()
+        stdin, loop = self.process.stdin, asyncio.get_running_loop()
         assert stdin is not None
-        assert stdout is not None
         self.complaints.truncate(0)
-        number, read = uuid.uuid4().hex, 0
+        self._lines = self._bytes = 0
+        number = uuid.uuid4().hex
         closing = loop.call_later(patience_s, stdin.close)
         try:
             stdin.write(json.dumps({"id": number, **item}).encode() + b"\n")
             await stdin.drain()
-            while line := await stdout.readline():
-                read += len(line)
-                if read > MOST_BYTES:
-                    break
+            while line := await self._line():
                 if _is_reply(line, number):
                     if 0 < loop.time() - closing.when() < CLOSED_S:
                         raise _Ended("timeout", f"no answer within {patience_s:g} s, {WAITS}")
@@ -154,15 +155,11 @@ class _Process:
                 if self.answered and _is_reply(line, self.answered):
                     raise _Ended("fatal", f"{TWICE} (the label is what the first one said)")
                 if _is_reply(line):
-                    self.strays = "; lines with other ids came"
-        except ValueError:  # a line without an end
-            read = MOST_BYTES + 1
+                    self.strays = OTHER_IDS
         except (BrokenPipeError, ConnectionResetError):
             pass
         finally:
             closing.cancel()
-        if read > MOST_BYTES:
-            raise _Ended("bad_request", f"it wrote more than {MOST_BYTES:,} bytes for one item")
         with suppress(TimeoutError):
             await asyncio.wait_for(self.process.wait(), 1)
         self.complaints.seek(0)
@@ -171,13 +168,24 @@ class _Process:
             "dropped", f"the process ended ({self.process.returncode}): {last[-1] if last else 'no word'}{self.strays}"
         )
 
+    async def _line(self) -> bytes:
+        """The next line; raises _Ended at a flood, since lines that are here already are read without a pause."""
+        assert self.process.stdout is not None
+        try:
+            line = await self.process.stdout.readline()
+        except ValueError:  # a line without an end
+            raise _Ended("bad_request", FLOOD) from None
+        self._lines, self._bytes = self._lines + 1, self._bytes + len(line)
+        if self._lines > MOST_LINES or self._bytes > MOST_BYTES:
+            raise _Ended("bad_request", FLOOD)
+        return line
+
     async def _refuse_second(self, number: str) -> None:
         """Raises _Ended where another answer has come with the first; one that comes later is met by the next item."""
-        assert self.process.stdout is not None
         self.answered = number
         with suppress(TimeoutError):
             async with asyncio.timeout(0):
-                while line := await self.process.stdout.readline():
+                while line := await self._line():
                     if _is_reply(line, number):
                         raise _Ended("bad_request", TWICE)
 
@@ -253,6 +261,8 @@ def _key(judge: JudgeDefinition) -> tuple[str, str, str]:
 
 def _is_reply(line: bytes, number: str = "") -> bool:
     """Whether a line is the answer to this item, or to any; what a program prints besides is not."""
+    if b"id" not in line:
+        return False
     with suppress(ValueError, RecursionError):
         said = json.loads(line)
         return isinstance(said, dict) and "id" in said and (not number or said["id"] == number)
@@ -275,7 +285,7 @@ def _read(said: str, judge: JudgeDefinition, item: dict[str, Any], seconds: floa
             return Reply(outcome, seconds, error=without_secrets(str(parts[name]))[:2000], cost=usd)
     odd, text = cost is not None and not is_cost, said.strip()
     if "answers" in parts:
-        with suppress(ValueError, AttributeError):  # a criterion twice stays as it is, and is invalid
+        with suppress(ValueError, TypeError):  # a criterion twice stays as it is, and is invalid
             text = json.dumps(code_runner.shaped(strict(text), item))
     return Reply(
         "ok", seconds, text=text, finish_reason="stop", model=judge.model, usage=Usage(0, 0, 0, 0),

@@ -326,6 +326,19 @@ def problems(answers: Sequence[Answer], task_type: TaskType = "pairwise_choice")
     )
 
 
+def what_is_wrong(raw: str, answers: Sequence[Answer], task_type: TaskType) -> str:
+    """The first of `problems` for people, with how many more there are and the ids that were not asked; "" for none."""
+    wrong = problems(answers, task_type)
+    if not wrong:
+        return ""
+    asked = {answer.criterion for answer in answers}
+    entries = find_judgments(raw, ANSWER_FIELD[task_type]).entries or ()
+    said = dict.fromkeys(f"{code!r:.60}" for one in entries if (code := str(one.get("criterion")).strip()) not in asked)
+    more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+    other = f"; it answered {', '.join([*said][:3])}, which was not asked" if said else ""
+    return f"{wrong[0].partition(';')[0]}{more}{other}"  # what comes after that is for the judge to do
+
+
 def failed_answers(criteria: Sequence[str], reason: str) -> tuple[Answer, ...]:
     """`missing` for every criterion of a call that never got a reply."""
     return _all(criteria, "missing", reason)

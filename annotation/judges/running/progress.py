@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from sqlalchemy import func, orm, select
 
 from annotation.judges.money.accounts import Account
+from annotation.judges.replies.reply import what_is_wrong
+from annotation.labels.answers import Answer
 from annotation.labels.current_labels import CURRENT_LABELS
+from annotation.studies import protocol_of
 from db import judge_tables, tables, types
 
 
@@ -54,6 +57,7 @@ class JudgeSummary:
     stopped: str | None
     submitted: int = 0
     odd_costs: int = 0  # replies of own code with a cost that is no amount
+    useless: str = ""  # calls ended and no answer can be used: what the first of them came to
 
     @property
     def left(self) -> int:
@@ -130,13 +134,13 @@ def summarise(session: orm.Session, account: Account, *, seconds: float, stopped
         .join(judge_tables.JudgeCall, judge_tables.JudgeCall.id == judge_tables.JudgeAttempt.call_id)
         .where(judge_tables.JudgeCall.judge_id == account.judge_id)
     ).one()
-    has_price = account.resolved.priced.price is not None
+    has_price, labels = account.resolved.priced.price is not None, label_counts(session, account)
     return JudgeSummary(
         name=account.resolved.definition.name,
         planned=sum(counts.values()),
         done=counts.get("done", 0),
         failed=counts.get("failed", 0),
-        labels=label_counts(session, account),
+        labels=labels,
         attempts=attempts,
         cost=(cost or 0.0) if priced or has_price else None,
         unknown_costs=unbilled if has_price or priced else 0,
@@ -145,4 +149,28 @@ def summarise(session: orm.Session, account: Account, *, seconds: float, stopped
         stopped=stopped,
         submitted=counts.get("submitted", 0),
         odd_costs=odd_costs,
+        useless=_first_failure(session, account) if sum(labels.values()) > labels.get("ok", 0) == 0 else "",
     )
+
+
+def _first_failure(session: orm.Session, account: Account) -> str:
+    """Of the first call that ended what was wrong with it, in words; "" where none has ended."""
+    calls, attempts = judge_tables.JudgeCall, judge_tables.JudgeAttempt
+    ended = select(calls).where(account.calls, calls.state.in_(("done", "failed"))).order_by(calls.id).limit(1)
+    if (call := session.scalar(ended)) is None:
+        return ""
+    tries = select(attempts).where(attempts.call_id == call.id).order_by(attempts.attempt_no.desc()).limit(1)
+    last = session.scalar(tries)
+    if call.state == "failed" or last is None:
+        return f"Call {call.id}: {(last and last.error) or call.outcome}"
+    served = judge_tables.JudgeCallAssignment
+    labels = session.execute(
+        select(tables.Criterion.code, tables.Label.status, tables.Label.flags)
+        .join(tables.Criterion, tables.Criterion.id == tables.Label.criterion_id)
+        .join(served, served.assignment_id == tables.Label.assignment_id)
+        .where(served.call_id == call.id, tables.Criterion.id.in_(call.criteria))
+        .order_by(tables.Label.revision)
+    )
+    newest = {code: Answer(code, status, flags=tuple(flags)) for code, status, flags in labels}
+    study = session.get_one(tables.Study, session.get_one(judge_tables.Judge, call.judge_id).study_id)
+    return f"Call {call.id}: {what_is_wrong(last.raw_reply or '', [*newest.values()], protocol_of(study).task_type)}"

@@ -110,7 +110,8 @@ def run(
 ) -> None:
     """Plan what is missing, then make the calls.
 
-    Running it again goes on where the rows end. Exit 1 if calls are left or a judge has no key, 130 if interrupted.
+    Running it again goes on where the rows end. Exit 1 if calls are left, a judge has no key or gave no answer that can
+    be used, 130 if interrupted.
 
     Example: calipers judge run mystudy --judges judges.toml
     """
@@ -393,3 +394,5 @@ def _work(
         how = f"go on with: {again}" if goes_on else "ask again what failed with: calipers judge retry"
         typer.echo(f"not complete; {how}", err=True)
         raise typer.Exit(130 if summary.interrupted else 1)
+    if any(judge.useless for judge in summary.judges):
+        raise typer.Exit(1)

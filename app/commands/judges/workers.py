@@ -243,13 +243,15 @@ def result(judge: JudgeSummary) -> str:
     waiting = f", {judge.submitted:,} in batches" if judge.submitted else ""
     unknown = f" and {judge.unknown_costs} attempts of unknown cost" if judge.unknown_costs else ""
     unknown += f", {judge.odd_costs:,} said costs that are no amount in USD and are not noted" * bool(judge.odd_costs)
-    is_useless = sum(judge.labels.values()) > 0 and not judge.labels.get("ok")
-    why = "; no answer can be used: `calipers judge ledger` lists the calls, `calipers judge show` says why"
+    why = (
+        f"; no answer can be used. {judge.useless}. Correct that and run again, which asks a changed judge anew; "
+        "`calipers judge show` has the call whole"
+    )
     return (
         f"{judge.name}: {judge.done:,} of {judge.planned:,} calls done, {judge.failed:,} failed{waiting}; "
         f"{judge.labels.get('ok', 0):,} labels ok{', ' + failures if failures else ''}; {judge.attempts:,} attempts, "
         f"{cost}{unknown}, {judge.seconds:.0f} s{stopped}"
-        f"{why if is_useless else ''}"
+        f"{why if judge.useless else ''}"
     )
 
 

@@ -163,7 +163,7 @@ BAD = [
      {"invalid": 2, "missing": 4}, "ok", None),
     ("return {'answers': {'c_one': 'first'}, 'more': 'x' * 10_000_000}", {"missing": 6}, "bad_request", "more than"),
     ("return 'first'", {"missing": 6}, "bad_request", "returned str, not a dict"),
-    ("return {'answers': 'first'}", {"missing": 6}, "bad_request", "AttributeError"),
+    ("return {'answers': 'first'}", {"missing": 6}, "bad_request", "its answers are str, not a dict"),
     ("return {'cost': -1, 'judgments': 'no'}", {"invalid": 6}, "ok", "its cost, -1, is no amount"),
     ("return {**" + ANSWERS + ", 'cost': float('nan')}", {"ok": 6}, "ok", "its cost, nan, is no amount"),
 ]  # fmt: skip
@@ -196,6 +196,7 @@ ELSEWHERE = {
     "nan": ("say(won(c_one=float('nan'), c_two='first', d_one='first'))", {"ok": 4, "invalid": 2}, {"ok"}),
     "both winners": ("say(won(c_one=['first', 'second'], c_two='both', d_one='first'))", {"ok": 2, "invalid": 4}, {"ok"}),
     "wrong criteria": ("say(won(c_nine='first'))", {"missing": 6}, {"ok"}),
+    "a flood of lines": ("while True: sys.stdout.write('y\\n' * 1000)", {"missing": 6}, {"bad_request"}),
     "10 MB": ("say(won(c_one='x' * 10_000_000))", {"missing": 6}, {"bad_request"}),
     "error": ("say({'error': 'no weights'})", {"missing": 6}, {"bad_request"}),
     "answers by criterion": (
@@ -231,7 +232,7 @@ def test_a_bad_program_is_a_status_and_never_a_label(
     [
         ("answer(); answer(); sys.stdout.flush()", "it wrote a second answer for an item", 0),
         ("answer(); sys.stdout.flush(); time.sleep(.1); answer(); sys.stdout.flush()", "what the first one said", 3),
-        ("item['id'] = 'x'; answer(); sys.stdout.flush()", "lines with other ids came", 0),
+        ("item['id'] = 'x'; answer(); sys.stdout.flush()", "an id that no item has", 0),
     ],
 )
 def test_a_second_answer_for_an_item_or_one_under_another_id_is_told(
@@ -245,7 +246,7 @@ def test_a_second_answer_for_an_item_or_one_under_another_id_is_told(
     monkeypatch.setattr("annotation.judges.running.work.back_off_s", lambda tries, luck: 0.0)
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # what is flushed together comes together
     own = defined(tmp_path, f'command = "{sys.executable} mine.py"\nconcurrency = 1')
-    summary = run(*sqlite_study, own.model_copy(update={"timeout_s": 0.5 if "other ids" in error else 20.0}))
+    summary = run(*sqlite_study, own.model_copy(update={"timeout_s": 0.5 if "no item has" in error else 20.0}))
     assert summary.labels.get("ok", 0) == usable
     assert error in (attempts(sqlite_study[0])[-1].error or "")
 
@@ -273,7 +274,8 @@ def test_a_program_that_waits_for_the_end_of_its_input_is_found_out_and_a_slow_o
 
 
 @pytest.mark.parametrize(
-    "name", [*(name for name in ELSEWHERE if name not in ("dies", "other lines")), "drops", "no JSON"]
+    "name",
+    [*(name for name in ELSEWHERE if name not in ("dies", "other lines", "a flood of lines")), "drops", "no JSON"],
 )
 def test_a_bad_service_is_a_status_and_never_a_label(
     sqlite_study: tuple[Engine, int], tmp_path: Path, server: str, name: str, monkeypatch: pytest.MonkeyPatch

@@ -149,8 +149,8 @@ class _Seen:
         longer = length.outcome == "found" and length.difference.effect > 0
         leans, others = order.flips.outcome == "found", rows[~rows["person"].isin(people)]
         error = 1 - settings.level
-        # half the error, for what puts a question in the place of the judge: what is there to be seen is plain
-        unsteady = _goes_with_a_split(others, _contradicts_itself(others, leans), error / 2)
+        # a fifth, for what puts the question in the place of the judge: it is plain where it is there
+        unsteady = _goes_with_a_split(others, _contradicts_itself(others, leans), error / 5)
         hard = unsteady or _goes_with_a_split(others, others["unlike"], error)
         return _Seen(people, leans, longer, hard, unsteady, unseen)
 

@@ -10,7 +10,7 @@ from annotation.documents.reading import read_document
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, decode, read_bytes
 from annotation.files.rows import plain_value, read_csv, read_json_rows
-from annotation.files.tables import read_workbook
+from annotation.files.workbooks import read_workbook
 
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".tif", ".tiff", ".heic")
 TABLES = {".csv": ",", ".tsv": "\t"}

@@ -4,8 +4,9 @@ import codecs
 import csv
 import io
 import re
-from itertools import pairwise
+from itertools import dropwhile, pairwise
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -17,6 +18,8 @@ SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 SAMPLE, SAMPLE_ROWS = 200_000, 200  # bytes and rows from which the separator is told
 MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 FIRST_LINE = re.compile(r"sep=(.)\r?\n")  # a spreadsheet's own note
+RULE = re.compile(r"\s*:?-{2,}:?\s*")  # under the heads of a table in Markdown
+COMMENTS = re.compile(r"\A(?:#.*\r?\n)+")
 NUMBER = re.compile(r"[+-]?[\d.,]+%?")
 CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")  # of no text that anybody wrote
 
@@ -42,10 +45,11 @@ def separator_of(text: str) -> str:
         return note[1]
     found = []
     for place, mark in enumerate(SEPARATORS):
-        widths = _widths(text, mark)
-        columns = widths[0] if widths else 0
-        found.append((columns > 1 and len({*widths}) == 1, columns, -place))
-    return list(SEPARATORS)[-max(found)[2]]
+        widths = _widths(COMMENTS.sub("", text), mark)
+        below = [*dropwhile(lambda width: width == 1, widths)]  # titles
+        is_regular = len({*below}) == 1
+        found.append((is_regular and below == widths, is_regular, below[0] if below else 0, -place))
+    return list(SEPARATORS)[-max(found)[-1]]
 
 
 def _widths(text: str, mark: str) -> list[int]:
@@ -106,45 +110,94 @@ def _looks_chinese(raw: bytes) -> bool:
 
 def read_delimited(path: Path, text: str, separator: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Every cell as text, as `framed`. Raises AnnotationError with the line where no table can be made out."""
-    csv.field_size_limit(FIELD_LIMIT)
     note = FIRST_LINE.match(text)
     skipped = 1 if note else 0
-    reader = csv.reader(io.StringIO(text[note.end() :] if note else text, newline=""), delimiter=separator, strict=True)
+    body, told = text[note.end() :] if note else text, tuple[str, ...]()
+    try:
+        rows, lines = _rows(body, delimiter=separator)
+    except csv.Error as error:
+        try:
+            if '\\"' not in body:
+                raise
+            rows, lines = _rows(body, delimiter=separator, escapechar="\\", doublequote=False)
+            told = ("quotes within cells are written with a backslash",)
+        except csv.Error:
+            number, reason = error.args[1] + skipped, error.args[0]
+            remedy = "shorten the cell" if "limit" in reason else "the file may be cut off"
+            raise AnnotationError("bad_file", f"{path}:{number}: not a CSV table ({reason}); {remedy}") from None
+    above = _above_head(rows)
+    table, lines = rows[above:], lines[above:]
+    wrong = next((at for at, row in enumerate(table) if len(row) != len(table[0])), None)
+    if wrong is not None:
+        line, values, columns = lines[wrong] + skipped, len(table[wrong]), len(table[0])
+        if above or columns == 1:
+            raise AnnotationError(
+                "bad_file",
+                f"{path}: this is no table of labels: its first line names one column, and line {line} holds "
+                f"{values} values; give a CSV whose first line names the columns",
+            )
+        is_cut = values < columns and wrong == len(table) - 1 > 1
+        remedy = (
+            "the last line may be cut off: mend it, or remove it"
+            if is_cut
+            else f"put values with {SEPARATORS.get(separator, 'separators')} in quotes"
+        )
+        raise AnnotationError(
+            "bad_file", f"{path}:{line}: not as many values as columns ({values}, not {columns}); {remedy}"
+        )
+    frame, said = framed(f"{path}:{lines[0] + skipped if lines else 1}", table)
+    return frame, (*told, *_passed_over(above), *said)
+
+
+def _rows(text: str, **dialect: Any) -> tuple[list[list[str]], list[int]]:
+    """The rows that are not blank, and the line at which each begins. Raises csv.Error with a reason and a line."""
+    csv.field_size_limit(FIELD_LIMIT)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True, **dialect)
     rows: list[list[str]] = []
-    line = 1 + skipped
+    lines: list[int] = []
+    line = 1
     try:
         for values in reader:
             if values:
-                if rows and len(values) != len(rows[0]) == 1:
-                    raise AnnotationError(
-                        "bad_file",
-                        f"{path}: this is no table of labels: its first line names one column, and line {line} holds "
-                        f"{len(values)} values; give a CSV whose first line names the columns",
-                    )
-                if rows and len(values) != len(rows[0]):
-                    raise AnnotationError(
-                        "bad_file",
-                        f"{path}:{line}: not as many values as columns ({len(values)}, not {len(rows[0])}); put values "
-                        f"with {SEPARATORS.get(separator, 'separators')} in quotes",
-                    )
                 rows.append(values)
-            line = reader.line_num + 1 + skipped
+                lines.append(line)
+            line = reader.line_num + 1
     except csv.Error as error:
-        remedy = "shorten the cell" if "limit" in str(error) else "the file may be cut off"
-        raise AnnotationError("bad_file", f"{path}:{line}: not a CSV table ({error}); {remedy}") from None
-    return framed(f"{path}:{1 + skipped}", rows)
+        raise csv.Error(str(error), line) from None
+    return rows, lines
+
+
+def _above_head(rows: list[list[str]]) -> int:
+    """How many rows stand above the head of a table of two rows and more: titles of one cell, and comments by `#`,
+    which are not as long as the rows below.
+    """
+    body = next((row for row in rows if row[0][:1] != "#" and sum(map(bool, row)) > 1), [])
+    above = 0
+    for row in rows:
+        is_comment = row[0].startswith("#") and len(row) != len(body)
+        if not body or len(rows) - above < 3 or not (is_comment or sum(map(bool, row)) < 2):
+            break
+        above += 1
+    return above
 
 
 def framed(where: str, rows: list[list[str]]) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Rows of text as a table, the first as its heads, or the first two together, which is told.
+    """Rows of text as a table, the first as its heads, or the first two together, which is told. Titles above the
+    head, and columns without any cell, are passed over.
 
     Raises AnnotationError where a table has one column, one name for two, or columns without any.
     """
+    above = _above_head(rows)
+    rows = [row for at, row in enumerate(rows[above:]) if at != 1 or not all(map(RULE.fullmatch, filter(None, row)))]
+    used = [place for place in range(len(rows[0])) if any(row[place] for row in rows)] if rows else []
+    if (
+        rows and len(used) < len(rows[0]) and used != [*range(1, len(rows[0]))]
+    ):  # a first column alone may be an index without a head
+        rows = [[row[place] for place in used] for row in rows]
     header = [name.strip() for name in rows[0]] if rows else [""]  # merged cells may be saved as a blank
     if joined := _two_heads([header, *rows[1:]]):
-        return pd.DataFrame(rows[2:], columns=joined, dtype="str"), (
-            f"heads of two rows are joined: {', '.join(one for one in joined if '.' in one)}",
-        )
+        told = f"heads of two rows are joined: {', '.join(one for one in joined if '.' in one)}"
+        return pd.DataFrame(rows[2:], columns=joined, dtype="str"), (*_passed_over(above), told)
     repeated = sorted({name for name in header if header.count(name) > 1})
     if "" in repeated:
         before = next((f"after {name!r}" for name, after in pairwise(header) if name and not after), "at the start")
@@ -161,7 +214,25 @@ def framed(where: str, rows: list[list[str]]) -> tuple[pd.DataFrame, tuple[str, 
             f"{where}: there is only one column; save the table as a CSV with commas, or name what separates its "
             "columns: --read separator=MARK",
         )
-    return pd.DataFrame(rows[1:], columns=header, dtype="str"), ()
+    return pd.DataFrame(rows[1:], columns=header, dtype="str"), _passed_over(above)
+
+
+def _passed_over(above: int) -> tuple[str, ...]:
+    return (f"rows above the head are passed over: {above}",) if above else ()
+
+
+def without_heads(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The table without rows that are its heads again, as files that were put together have them; and what is told."""
+    again = pd.Series(True, index=frame.index)
+    for name in frame:
+        again &= frame[name].eq(str(name))
+        if not again.any():
+            return frame, ()
+    if frame.empty or frame.shape[1] < 2 or again.all():
+        return frame, ()
+    left = frame[~again].reset_index(drop=True)
+    count = len(frame) - len(left)
+    return left, (f"rows that are the heads again are left out: {count:,}",)
 
 
 def _two_heads(rows: list[list[str]]) -> list[str]:

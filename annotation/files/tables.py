@@ -8,7 +8,6 @@ from __future__ import annotations
 import gzip
 import json
 import tempfile
-import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ import pandas as pd
 from annotation.errors import AnnotationError, ImportingError
 from annotation.files import arrow_tables, containers, decimals, decoding, delimited, nested
 from annotation.files.rows import read_parquet
+from annotation.files.workbooks import UNPACKED_MAX, read_workbook
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 TEXTS, JSONS = (".csv", ".tsv", ".tab", ".txt"), (".jsonl", ".ndjson", ".json")
@@ -31,8 +31,7 @@ OTHER_FILES = {
 BESIDE = ("dataset_info.json", "state.json", "dataset_dict.json", "README.json")  # of a Hugging Face dataset
 FILE = "file"  # names the file of a row, where a folder holds several
 NAMES = {"encoding", "separator", "decimal", "sheet", "records"}
-GZIP, UNPACKED_MAX = b"\x1f\x8b", 512 << 20
-SHEET = "sheet"  # names the sheet of a row, where several hold one table
+GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
@@ -98,6 +97,7 @@ def form_asked(given: Collection[str]) -> Form:
 
 
 ALL = Wants()
+FIRST = 100  # cells by which a column is seen to hold JSON
 WINNERS = {"winner_model_a": "model_a", "winner_model_b": "model_b"}  # a column for each answer; any other is a tie's
 MARKED, UNMARKED = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no", "")
 
@@ -117,6 +117,8 @@ def read_table(path: Path, asked: Form = AS_FOUND, wants: Wants = ALL) -> Table:
     if start.startswith(GZIP) and path.suffix.lower() == ".gz":
         return _read_packed(path, asked, wants)
     table = _read_file(path, start, asked, wants)
+    once, again = delimited.without_heads(table.frame)
+    table = replace(table, frame=once, told=(*table.told, *again))
     changed, sign, signs, asks = decimals.with_points(table.frame, asked.decimal)
     frame, told = table.frame.assign(**changed), (*table.told, *([signs] if signs else []))
     if {*WINNERS} <= {*frame} and "winner" not in frame:
@@ -125,6 +127,30 @@ def read_table(path: Path, asked: Form = AS_FOUND, wants: Wants = ALL) -> Table:
         told += (f"{', '.join(map(str, marks))} are one column, winner",)
     written = {name: table.frame[name].astype("str") for name in changed}
     return Table(frame, replace(table.form, decimal=sign), told, written, tuple(asks))
+
+
+def _with_records(table: Table, wants: Wants) -> Table:
+    """The table with what stands as JSON in its cells, an object or a list of objects, as in a file of JSON."""
+    held = {name: values for name, cells in table.frame.items() if wants.telling and (values := _records_in(cells))}
+    if not held:
+        return table
+    columns = {str(name): held.get(name) or cells.tolist() for name, cells in table.frame.items()}
+    records = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    told = (*table.told, f"cells of JSON are read: {', '.join(map(str, held))}")
+    frame, told = nested.flat_table(records, told, wants.telling, table.form.records, wants.said)
+    return replace(table, frame=frame, told=told)
+
+
+def _records_in(cells: pd.Series[str]) -> list[Any]:
+    """What the cells of a column of JSON hold; [] where any holds something else."""
+    first = next((cell for cell in cells.iloc[:FIRST] if cell), "")
+    if not first.lstrip().startswith(("{", "[{")):
+        return []
+    try:
+        values = [json.loads(cell) if cell else "" for cell in cells]
+    except (ValueError, RecursionError):
+        return []
+    return values if all(isinstance(one, dict) or one == "" or containers.is_records(one) for one in values) else []
 
 
 def _read_packed(path: Path, asked: Form, wants: Wants) -> Table:
@@ -171,7 +197,7 @@ def _read_file(path: Path, start: bytes, asked: Form, wants: Wants) -> Table:
         return _read_arrow(path, wants)
     if suffix in WORKBOOKS or start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         frame, sheet, told = read_workbook(path, asked.sheet)
-        return Table(frame, Form(sheet=sheet), (*((f"sheet {sheet!r}",) if sheet else ()), *told))
+        return _with_records(Table(frame, Form(sheet=sheet), (*((f"sheet {sheet!r}",) if sheet else ()), *told)), wants)
     if suffix in JSONS or (suffix == ".txt" and start.removeprefix(decoding.BOM).lstrip()[:1] in (b"{", b"[")):
         encoding = delimited.encoding_of(start, asked.encoding)
         frame, told = nested.read_nested(path, encoding, wants.telling, asked.records, wants.said)
@@ -198,7 +224,7 @@ def _read_text(path: Path, start: bytes, asked: Form, wants: Wants) -> Table:
         told = (f"columns are separated by {delimited.SEPARATORS.get(separator, repr(separator))}", *told)
     if encoding.lower() not in ("utf-8", "utf8", "utf-8-sig"):
         told += (f"text is in {encoding}" + " (it is not UTF-8)" * (not asked.encoding and encoding == "cp1252"),)
-    return Table(frame, Form(encoding=encoding, separator=separator), told)
+    return _with_records(Table(frame, Form(encoding=encoding, separator=separator), told), wants)
 
 
 def _read_parquet(path: Path, wants: Wants) -> Table:
@@ -278,68 +304,3 @@ def _read_folder(path: Path, asked: Form, wants: Wants) -> Table:
     written = pd.concat([one.as_written().reindex(columns=[*changed]) for one in tables], ignore_index=True)
     asks = tuple(f"{name}: {ask}" for one, name in zip(tables, names, strict=True) for ask in one.asks)
     return Table(whole, form, told, {str(name): cells for name, cells in written.items()}, asks)
-
-
-def read_workbook(path: Path, asked: str) -> tuple[pd.DataFrame, str, tuple[str, ...]]:
-    """(table, sheet, what was made of it). Sheets of equal heads are one table, with a column `sheet`.
-
-    Raises AnnotationError where it is no workbook, or where sheets of several heads leave open which is meant.
-    """
-    sheets = {name: cells for name, cells in _sheets(path).items() if len(cells) > 1}
-    if asked and asked not in sheets:
-        raise AnnotationError("bad_option", f"{path}: no filled sheet {asked!r} (there are: {', '.join(sheets)})")
-    if not sheets:
-        raise AnnotationError("bad_file", f"{path}: no sheet holds a table; give it a header and at least one label")
-    chosen = {asked: sheets[asked]} if asked else sheets
-    made = {name: _frame(f"{path}, sheet {name!r}", cells) for name, cells in chosen.items()}
-    first, frames = next(iter(made)), {name: frame for name, (frame, _) in made.items()}
-    if len(frames) == 1:
-        return frames[first], first, made[first][1]
-    if len({tuple(frame) for frame in frames.values()}) > 1 or SHEET in frames[first]:
-        raise AnnotationError(
-            "bad_file",
-            f"{path}: {len(frames)} sheets hold tables ({', '.join(frames)}); say which: --read sheet=NAME; where each "
-            "has answers, `calipers tidy` one after the other with --out into one folder, and give the folder",
-        )
-    whole = pd.concat([frame.assign(**{SHEET: name}) for name, frame in frames.items()], ignore_index=True)
-    told = f"{len(frames)} sheets with one head are one table; their names are in the column {SHEET!r}"
-    return whole, "", (told, *made[first][1])
-
-
-def _sheets(path: Path) -> dict[str, list[list[Any]]]:
-    try:
-        from python_calamine import CalamineError, CalamineWorkbook
-    except ImportError:
-        raise AnnotationError(
-            "bad_file", f"{path}: a spreadsheet, which python-calamine reads: pip install python-calamine"
-        ) from None
-    try:
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as packed:
-                size = sum(entry.file_size for entry in packed.infolist())
-            if size > UNPACKED_MAX:
-                raise AnnotationError(
-                    "bad_file", f"{path}: holds over {UNPACKED_MAX >> 20:,} MB unpacked; save the table as a CSV"
-                )
-        with CalamineWorkbook.from_path(path) as book:
-            return {name: book.get_sheet_by_name(name).to_python() for name in book.sheet_names}
-    except (CalamineError, zipfile.BadZipFile, OSError) as error:
-        reason = str(error).splitlines()[0][:100]
-        what = "this is a spreadsheet or an archive that cannot be read"
-        raise AnnotationError("bad_file", f"{path}: {what} ({reason}); save the table as a CSV in UTF-8") from None
-
-
-def _frame(where: str, cells: list[list[Any]]) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Rows above the head that hold a title alone, and rows and columns without any cell, are passed over."""
-    rows = [[_text(cell) for cell in row] for row in cells]
-    rows = [row for row in rows if any(row)]
-    while len(rows) > 1 and sum(map(bool, rows[0])) == 1 < sum(map(bool, rows[1])):
-        rows = rows[1:]
-    used = [place for place in range(len(rows[0])) if any(row[place] for row in rows)] if rows else []
-    return delimited.framed(where, [[row[place] for place in used] for row in rows])
-
-
-def _text(cell: Any) -> str:
-    if isinstance(cell, float):
-        return str(int(cell)) if cell.is_integer() else repr(cell)
-    return str(cell).strip() if cell is not None else ""

@@ -15,6 +15,7 @@ import pytest
 from annotation.errors import AnnotationError
 from annotation.files.decimals import ungrouped
 from annotation.files.tables import Form, Wants, form_asked, read_table
+from annotation.files.workbooks import _filled_down
 from tests.annotation.spreadsheet_files import write_ods, write_xlsx
 
 HEAD = ["item_id", "rater_id", "label", "seconds"]
@@ -182,6 +183,56 @@ def test_a_hugging_face_folder_is_its_tables_with_classes_as_words(tmp_path: Pat
     assert "the numbers of 'label' are read as the words that the file keeps for them" in read.told
 
 
+SMALL = [["q1", "A", "B"], ["q2", "B", "B"], ["q3", "tie", "A"]]
+BODY = "q1;A;B\nq2;B;B\nq3;tie;A\n"
+ODD_FORMS = {
+    "titles": ("Pilot\n\nexported by Kim\nid;ann;gpt\n" + BODY, "rows above the head are passed over: 2"),
+    "titles of a spreadsheet": ("Pilot;;\n;;\nid;ann;gpt\n" + BODY, "rows above the head are passed over: 2"),
+    "comments": ("# by labtool 3\n# people: ann, bo\nid;ann;gpt\n" + BODY, "rows above the head are passed over: 2"),
+    "a head that begins with #": ("#;ann;gpt\n" + BODY, ""),
+    "columns without anything": ("id;ann;gpt;;\n" + BODY.replace("\n", ";;\n"), ""),
+    "heads again": ("id;ann;gpt\nq1;A;B\nid;ann;gpt\nq2;B;B\nq3;tie;A\n", "rows that are the heads again are left out: 1"),
+    "Markdown": ("|id|ann|gpt|\n|:--|---|--:|\n" + "".join(f"|{'|'.join(row)}|\n" for row in SMALL), ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD_FORMS)
+def test_what_people_put_around_a_table_is_passed_over_and_told(tmp_path: Path, name: str) -> None:
+    text, told = ODD_FORMS[name]
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    table = read_table(path)
+    assert ([*table.frame][1:], table.frame.to_numpy().tolist()) == (["ann", "gpt"], SMALL)
+    assert [one for one in table.told if "rows" in one] == [told] * bool(told)
+
+
+def test_a_note_beside_a_table_is_no_sheet_of_it_and_cells_merged_downwards_hold_their_first(tmp_path: Path) -> None:
+    rows = [["Pilot", "", ""], ["topic", "ann", "gpt"], ["t1", "A", "B"], ["", "B", "B"], ["t2", "A", "A"]]
+    path = write_xlsx(tmp_path / "a.xlsx", {"README": [["Labels"], ["of a pilot"]], "x": rows})
+    merged = [((0, 0), (0, 2)), ((2, 0), (3, 0))]
+    with patch("annotation.files.workbooks._filled_down", lambda cells, _: _filled_down(cells, merged)):
+        table = read_table(path)
+    assert table.form.sheet == "x"
+    assert table.frame["topic"].tolist() == ["t1", "t1", "t2"]
+
+
+def test_cells_of_json_are_read_as_a_file_of_json_is(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    said = [{"reason": 'long, and "quoted"', "verdict": "A"}, {"verdict": "B"}]
+    frame = pd.DataFrame({"id": [1, 2], "gpt-4o": [json.dumps(one) for one in said], "note": ["{draft}", ""]})
+    frame.to_csv(path, index=False)
+    table = read_table(path, wants=Wants(telling={"verdict"}))
+    assert table.frame["gpt-4o.verdict"].tolist() == ["A", "B"]
+    assert "cells of JSON are read: gpt-4o" in table.told
+    assert [*read_table(path).frame] == ["id", "gpt-4o", "note"], "whoever wants no answers reads what stands there"
+
+
+def test_quotes_written_with_a_backslash_are_quotes(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('id,label,note\n1,A,"he said \\"fine\\", ok"\n')
+    assert read_table(path).frame["note"].tolist() == ['he said "fine", ok']
+
+
 REFUSED: dict[str, tuple[str, str | bytes, str]] = {
     "no encoding": ("a.csv", b"a,b\n\x81,\xe4\n", "name its encoding: --read encoding=NAME"),
     "one column": ("a.csv", "a\n1\n", "name what separates its columns: --read separator=MARK"),
@@ -190,6 +241,7 @@ REFUSED: dict[str, tuple[str, str | bytes, str]] = {
     "a row of answers below heads": (
         "a.csv", "topic,expert,,gpt4,\na,good,poor,fine,weak\nb,bad,bad,bad,bad\nc,ok,ok,ok,ok\n", "under a head that stands over",
     ),
+    "cut off": ("a.csv", "id,ann,bo\n1,A,B\n2,B,A\n3,A", "a.csv:4: not as many values as columns (2, not 3); the last line may"),
     "two lists": ("a.json", '{"a": [{"x": 1}], "b": [{"y": 1}]}', "write those with the answers to a file of their own"),
     "no workbook": ("a.xlsx", b"PK\x03\x04", "save the table as a CSV"),
     "gzip that is cut off": ("a.csv.gz", gzip.compress(text().encode())[:40], "a.csv.gz: gzip cannot unpack it"),

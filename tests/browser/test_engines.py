@@ -34,7 +34,8 @@ pytestmark = pytest.mark.browser
 Opening = Callable[[Path], AbstractContextManager[Engine]]
 
 ONE = PROTOCOL.rsplit("[[criterion]]", 1)[0]
-VALUE = "() => calipers.querySelector('.boxes textarea:not([hidden])').value"
+BOX = ".boxes textarea:not([hidden])"
+VALUE = f"() => calipers.querySelector('{BOX}').value"
 SCROLLED = "() => calipers.querySelector('.pane').scrollTop"
 IS_SAVED = "() => calipers.querySelector('.save').textContent === 'Saved'"
 IS_AT = (
@@ -151,7 +152,11 @@ def test_a_pair_is_quoted_from_and_labelled_by_keyboard_reloads_end_and_no_chara
     engine.press("Escape", "ArrowDown", "ArrowDown")
     engine.until(f"() => ({SCROLLED})() > 60")
     typed, dictated = prose(60, 6), prose(200, 7)
-    engine.press("Control+Enter", "1")
+    engine.click(".list .row", "Criterion 2")
+    engine.until("() => calipers.querySelector('.where-at').textContent.startsWith('2 ')")
+    engine.click(".list .row", "Criterion 1")
+    engine.until("() => calipers.querySelector('.where-at').textContent.startsWith('1 ')")
+    engine.press("1")
     engine.type(typed)
     assert engine.run(VALUE).endswith(typed)
     engine.press("Control+Enter", "2")
@@ -210,7 +215,7 @@ def test_from_consent_over_training_to_find_a_killed_server_and_an_item_that_was
     assert ("left", TYPED) in [(choice, rationale) for choice, rationale, _ in before]
     engine.press("3")  # changes nothing yet
     engine.click("button", "Reopen")
-    engine.until("() => !calipers.querySelector('.boxes textarea:not([hidden])').readOnly")
+    engine.until(f"() => calipers.dataset.ready === 'true' && !calipers.querySelector('{BOX}').readOnly")
     assert server.labels(study_id) == before
     engine.press("3")
     until(lambda: server.labels(study_id)[-1].choice == "tie")

@@ -62,12 +62,17 @@ def test_where_local_storage_has_no_room_what_is_typed_outlives_its_page(
     page.evaluate("() => { window.fetch = () => Promise.reject(new TypeError('cut off')); }")
     page.evaluate(FILL)
     page.keyboard.insert_text(", and more than there was room for")
+    page.keyboard.press("Escape")
+    page.keyboard.press("n")
+    page.keyboard.insert_text("a note to myself")
     page.goto(server.address + PARKED)
     page.goto(server.address)
     ready(page)
     expect(box_of(page)).to_have_value("what was said, and more than there was room for")
     saved(page)
     assert server.labels(study_id)[-1][:2] == ("left", "what was said, and more than there was room for")
+    page.keyboard.press("n")
+    expect(page.get_by_role("textbox", name="Notes")).to_have_value("a note to myself")
 
 
 def test_of_two_copies_by_two_writers_the_later_holds_whatever_their_numbers(

@@ -21,7 +21,7 @@ from db.connect import reading, transaction
 from db.people_tables import Enrollment, Rater
 from db.tables import Assignment, Event, Study
 from db.types import now
-from tests.browser.driving import answered_by_us, item_number, new_tab, saved, until
+from tests.browser.driving import answered_by_us, item_number, new_tab, ready, saved, until
 from tests.browser.test_accessibility import violations
 from tests.small_study import PROTOCOL, answer_all, make_study, write_reports
 
@@ -132,6 +132,7 @@ def a_submitted_item_opens_read_only_and_is_changed_only_after_reopening(
     before = len(server.labels(study_id))
     page.get_by_role("button", name="Reopen").click()
     expect(box).to_be_editable()
+    ready(page)
     assert len(server.labels(study_id)) == before
     page.get_by_role("radio", name="Right").click()
     saved(page)

@@ -159,6 +159,7 @@ def test_a_second_tab_reads_only_until_it_takes_over_and_two_versions_of_an_answ
     second.keyboard.press("2")
     second.get_by_role("button", name="Take over").click()
     expect(box).to_be_editable()
+    ready(second)
     second.get_by_role("radio", name="Right").click()
     box.fill("from the second tab")
     saved(second)

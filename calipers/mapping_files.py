@@ -13,6 +13,7 @@ from annotation.errors import AnnotationError
 from annotation.files.decoding import read_toml
 from annotation.files.tables import AS_FOUND, Form, Table
 from calibration.tidying.mapping import FORMAT, Answers, LabelMap, Spread
+from plain.typed_options import by_map
 
 
 @dataclass(frozen=True)
@@ -118,17 +119,11 @@ def refuse_absent(path: Path, frame: pd.DataFrame, followed: Recipe) -> None:
         raise AnnotationError("bad_mapping", f"{path}: has no column {absent[0]!r}, which the mapping names")
 
 
-def ignored_in(path: Path, table: Table, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The names of what is not read; one alone where a column's own name has a + in it.
-
-    Raises AnnotationError for one that is no column, and nothing that was left out of the file's records.
-    """
-    if "+".join(names) in table.frame:
-        return ("+".join(names),)
-    for name in names:
+def refuse_unknown(path: Path, table: Table, ignored: tuple[str, ...]) -> None:
+    """Raises AnnotationError for an ignored name that is no column, and nothing left out of the file's records."""
+    for name in ignored:
         if name not in table.frame and not any(f" {name}," in f"{sentence}," for sentence in table.told):
             near = get_close_matches(name, map(str, table.frame), 1, 0) or ["nothing"]
             raise AnnotationError(
-                "bad_option", f"--map ignore={name}: {path} has no such column; nearest is {near[0]!r}"
+                "bad_option", f"--map ignore={name}: {path} has no such column; nearest: {by_map('ignore', near[0])}"
             )
-    return names

@@ -18,13 +18,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from annotation.errors import AnnotationError
-from annotation.tool_answers.entries import split_at_commas
 from calibration.calibrate import calibrate
 from calibration.examining.examining import examine
 from calibration.results import CalibrationReport, CalibrationSettings
 from calibration.sizing.pilot import pilot_of
 from calibration.sizing.study_plan import Goals, Prices, plan_from_pilot
-from calibration.tidying.mapping import between_commas
 from calipers.kept_reports import calibrated_or_kept
 from calipers.label_files import MANY_ROWS, refuse_unknown_criteria, settings_chosen
 from calipers.own_folders import in_own_folders
@@ -38,6 +36,7 @@ from exports.tables import Column, Table, agreement_table, asked_for_agreement
 from exports.words.plan_words import aim_words, gives, rests_on
 from exports.words.sentences import told_headline
 from plain.counting import counted
+from plain.typed_options import between_commas, between_plus, split_at_commas
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -135,7 +134,8 @@ def _as_typed(given: Said) -> list[str]:
     """What the command's option would be given."""
     if isinstance(given, Mapping):
         return [
-            between_commas(f"{name}={one if isinstance(one, str) else '+'.join(one)}") for name, one in given.items()
+            between_commas(f"{name}={one if isinstance(one, str) else between_plus(*one)}")
+            for name, one in given.items()
         ]
     return [given] if isinstance(given, str) else [*given]
 

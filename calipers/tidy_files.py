@@ -13,18 +13,19 @@ from annotation.files.containers import Said
 from annotation.files.decimals import ungrouped
 from annotation.files.decoding import some_of
 from annotation.files.tables import AS_FOUND, FILE_SUFFIXES, Form, Table, Wants, form_asked, read_table
-from annotation.tool_answers.entries import Reading, parse_fields, split_at_commas
+from annotation.tool_answers.entries import Reading, parse_fields
 from annotation.tool_answers.tables import numbered_people, table_of
 from calibration.table import roles
 from calibration.table.typed_cells import is_number
 from calibration.table.verdicts import KNOWN_COLUMNS, REQUIRED
 from calibration.tidying import applying, beside, measures, proposing, readings
 from calibration.tidying.found import EVERYBODY, NOBODY, ask_who_is_who, kind_of, without_totals
-from calibration.tidying.mapping import READ_AS, Asked, LabelMap, typed
+from calibration.tidying.mapping import READ_AS, Asked, LabelMap
 from calibration.tidying.raters import called, kind_of_name, person_of
 from calibration.tidying.value_sets import ASK
 from calipers.label_files import SHORT, TELLING, read_labels
-from calipers.mapping_files import Recipe, ignored_in, read_recipe, refuse_absent
+from calipers.mapping_files import Recipe, read_recipe, refuse_absent, refuse_unknown
+from plain.typed_options import split_at_commas, split_at_plus, typed
 
 PARTS = {"label": "answer", "cluster_id": "topic", "rater_id": "judge", "rationale": "reason"}  # as readers name them
 BESIDE = (".csv", ".tsv", ".xlsx", ".ods")  # tables of people's answers beside a tool's file
@@ -87,10 +88,10 @@ def options_of(
     if labels_are and labels_are not in READ_AS:
         raise AnnotationError("bad_option", f"--labels-are {labels_are}: write one of {', '.join(READ_AS)}")
     places = parse_fields(",".join(columns), (*KNOWN_COLUMNS, "ignore"))
-    ignored = tuple(filter(None, places.pop("ignore", "").split("+")))
+    ignored = tuple(filter(None, split_at_plus(places.pop("ignore", ""))))
     constants = {part: place[1:] for part, place in places.items() if place.startswith("=")}
     asked = Asked(
-        columns={part: tuple(place.split("+")) for part, place in places.items() if part not in constants},
+        columns={part: split_at_plus(place) for part, place in places.items() if part not in constants},
         constants=constants,
         words=parse_fields(",".join(words), ()),
         labels_are=labels_are,
@@ -121,7 +122,7 @@ def _read_one(
     else:
         table = read_table(path, form, Wants(telling=TELLING, said=_said(asked, followed)))
     if not followed and not of_folder:
-        asked = replace(asked, ignored=ignored_in(path, table, asked.ignored))
+        refuse_unknown(path, table, asked.ignored)
     rows, totals = without_totals(table.frame.drop(columns=[*asked.ignored], errors="ignore"))
     rows = rows.apply(lambda cells: cells.str.strip() if cells.dtype == "str" else cells)  # "Anna " is Anna
     table = replace(table, frame=rows, told=(*table.told, *totals))

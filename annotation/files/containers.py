@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Any
 
 from annotation.errors import AnnotationError
+from plain.typed_options import by_map, by_read
 
 ANSWER, RATER, CRITERION = "label", "rater", "criterion"  # names in the records of a list that is made here
 # keys that name who answered: those that say nothing else, then those that may name a record
@@ -270,7 +271,7 @@ def _refuse_counted(name: str, members: Sequence[tuple[str, Any]]) -> None:
         raise AnnotationError(
             "bad_file",
             f"{name!r} counts votes ({', '.join(keys)}) and names no rater: agreement is of raters one by one: "
-            f"write who gave each; --map ignore={name} leaves them out",
+            f"write who gave each; {by_map('ignore', name)} leaves them out",
         )
 
 
@@ -294,9 +295,9 @@ def _refuse_unsaid(
         raise AnnotationError(
             "bad_file",
             f"{name!r} holds {who}{holds} beside the list {listed!r}, and nothing says whether they are raters and "
-            f"which are their answers: --read records={listed}+{name} where they are raters; where their answers are "
-            f'under other names, write them as {{"NAME": {{"verdict": "A"}}}}; --map ignore={name} where they are no '
-            "answers",
+            f"which are their answers: {by_read('records', listed, name)} where they are raters; where their answers "
+            f'are under other names, write them as {{"NAME": {{"verdict": "A"}}}}; {by_map("ignore", name)} where they '
+            "are no answers",
         )
 
 

@@ -13,6 +13,7 @@ from annotation.errors import AnnotationError, ImportingError
 from annotation.files import containers
 from annotation.files.containers import ANSWER, BLANK, CRITERIA, RATER, RATERS, Said
 from annotation.files.rows import plain_value, read_json, read_json_rows
+from plain.typed_options import by_map, by_read, split_at_plus
 
 TURN = {"role", "content", "name"}
 STACK, HUMAN = "answers", "human"  # names for the records of several lists together
@@ -99,12 +100,13 @@ def flat_table(
     gone = [name for name in said.ignored if any(_without(record, (name,)) != record for record in records)]
     told = (*told, f"left out, as asked: {', '.join(gone)}") if gone else told
     records = [_without(record, gone) for record in records] if gone else records
-    listed, left = containers.raters_listed(records, telling, said, asked.split("+") if asked else ())
+    chosen = split_at_plus(asked) if asked else ()
+    listed, left = containers.raters_listed(records, telling, said, chosen)
     told = (*told, *left)
     flat = _with_missing([containers.flat(record) for record in listed], telling)
     flat = _answers_in_order(flat, telling, said.named)
     lists = {name: None for row in flat for name, value in row.items() if containers.is_records(value)}
-    answers = asked.split("+") if asked else [name for name in lists if _tells(flat, name, telling)]
+    answers = [*chosen] or [name for name in lists if _tells(flat, name, telling)]
     if asked and not {*answers} <= {*lists}:
         there = ", ".join(map(repr, lists)) or "none"
         raise AnnotationError(
@@ -137,7 +139,7 @@ def flat_table(
     told = (
         *told,
         *(
-            f"the list {name!r} is left out: --read records={'+'.join([*answers, name])} makes a row for each of it"
+            f"the list {name!r} is left out: {by_read('records', *answers, name)} makes a row for each of it"
             for name in rest
         ),
     )
@@ -163,7 +165,7 @@ def _refuse_verdicts_in_talk(flat: Sequence[Mapping[str, Any]], talks: Collectio
             raise AnnotationError(
                 "bad_file",
                 f"{name!r} mostly ends in a verdict ({ends[0].strip()}), which may be a judge's: write it as "
-                f'"judges": {{"NAME": "A"}}; --map ignore={name} where it is no answer',
+                f'"judges": {{"NAME": "A"}}; {by_map("ignore", name)} where it is no answer',
             )
 
 
@@ -171,11 +173,11 @@ def _refuse_nobody(named: Mapping[str, Mapping[str, str]]) -> None:
     """Raise AnnotationError where the records of one list say who answered, and those of another do not."""
     without = [name for name, keys in named.items() if RATER not in keys.values()]
     if without and len(without) < len(named):
-        listed = "+".join(name for name in named if name not in without)
+        listed = [name for name in named if name not in without]
         raise AnnotationError(
             "bad_file",
-            f"the records of {without[0]!r} do not say who answered, those of {listed!r} do: write a key 'rater' into "
-            f"them; --read records={listed} reads the others alone",
+            f"the records of {without[0]!r} do not say who answered, those of {' and '.join(map(repr, listed))} do: "
+            f"write a key 'rater' into them; {by_read('records', *listed)} reads the others alone",
         )
 
 

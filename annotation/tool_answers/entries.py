@@ -4,7 +4,6 @@ Places are dotted paths in a record. Records come from JSON, JSON Lines, CSV or 
 itself.
 """
 
-import csv
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from annotation.files.decoding import Row, as_text, collecting
 from annotation.files.folders import files
 from annotation.files.rows import DECODER, read_columns, read_csv, read_json, read_json_rows
 from plain.model_names import ANY_FAMILY, PERSONS
+from plain.typed_options import split_at_commas
 
 FAILED = ("invalid", "missing", "refused", "truncated")  # an answer that is none keeps why, and never becomes a label
 FIELDS = (
@@ -194,12 +194,6 @@ def one_of(record: Mapping[str, Any], *names: str) -> Any:
 def is_model(name: str) -> bool:
     """Whether somebody is called as models are, with a version: gpt-4o, claude-opus, and not a person Claude."""
     return bool(MODEL.match(name))
-
-
-def split_at_commas(text: str) -> list[str]:
-    """What stands between commas; one with commas of its own stands within double quotes, as in a CSV."""
-    pieces = next(csv.reader([" ".join(text.splitlines())], skipinitialspace=True), [])
-    return [piece.strip() for piece in pieces if piece.strip()]
 
 
 def parse_fields(text: str, fields: Sequence[str]) -> dict[str, str]:

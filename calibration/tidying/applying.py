@@ -11,9 +11,10 @@ from calibration.arithmetic.columns import Codes
 from calibration.table import roles, verdicts
 from calibration.tidying.found import is_of_judge
 from calibration.tidying.keys import codes_of
-from calibration.tidying.mapping import JOINED, Answers, LabelMap, typed
+from calibration.tidying.mapping import JOINED, Answers, LabelMap
 from calibration.tidying.measures import SPENT
 from calibration.tidying.value_sets import STATUS, plain
+from plain.typed_options import typed
 
 BAD_STATUS = {*verdicts.STATUSES} - {"ok"}
 TURNED = {"A": "B", "B": "A", "AB": "BA", "BA": "AB"}

@@ -10,8 +10,9 @@ from calibration.table.roles import in_english
 from calibration.tidying import keys, measures
 from calibration.tidying import raters as names_of
 from calibration.tidying.found import EVERYBODY, NOBODY, kind_of
-from calibration.tidying.mapping import Asked, LabelMap, by_map, typed
+from calibration.tidying.mapping import Asked, LabelMap
 from calibration.tidying.value_sets import recognise
+from plain.typed_options import by_map, typed
 
 ITEMS = ("item_id", "cluster_id", "system_a", "system_b", "criterion", "category", "len_a", "len_b")
 SIZES = frozenset(("turbo", "mini", "nano", "flash", "lite", "pro", "max", "instruct", "chat"))  # end a model's name

@@ -10,10 +10,10 @@ import pandas as pd
 from calibration.arithmetic.columns import Codes
 from calibration.table.verdicts import EXTRA, NUMBERS
 from calibration.tidying.found import Found, is_of_judge
-from calibration.tidying.mapping import by_map
 from calibration.tidying.measures import measure_of
 from calibration.tidying.raters import bare_name, kind_of_name
 from calibration.tidying.value_sets import plain
+from plain.typed_options import by_map
 
 MOST = 3  # columns beside those that are known; more make a key of anything
 NO_KEY = (

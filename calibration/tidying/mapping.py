@@ -1,8 +1,5 @@
 """How a table is made into labels: one record, which is shown, kept beside the file, and followed again."""
 
-import csv
-import io
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -11,23 +8,6 @@ FORMAT = "calipers-mapping/1"
 MEASURED = ("len_a", "len_b", "seconds", "cost_usd", "confidence")  # parts that are read as numbers
 ANSWER = "answer"  # what --map-label calls a word that is an answer as it stands
 READ_AS = ("verdicts", "sides", "systems", "scores", "words")
-
-
-def between_commas(*parts: str) -> str:
-    """The value of an option that takes several; one with a comma stands within double quotes, as in a CSV."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(parts)
-    return text.getvalue()
-
-
-def typed(option: str, *parts: str) -> str:
-    """An option as a shell takes it, such as `--map-label A=1,B=2`."""
-    return f"{option} {shlex.quote(between_commas(*parts))}"
-
-
-def by_map(part: str, *columns: str) -> str:
-    """`--map PART=ONE+OTHER` as a shell takes it."""
-    return typed("--map", f"{part}={'+'.join(columns)}")
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ import pandas as pd
 
 from calibration.table.roles import NAMES, all_numbers, in_english
 from calibration.tidying.found import Found
-from calibration.tidying.mapping import typed
 from calibration.tidying.raters import ANSWER_WORDS, bare_name, kind_of_name
 from calibration.tidying.value_sets import recognise
+from plain.typed_options import between_plus, by_map, typed
 
 NO_ANSWER = {one for part, names in NAMES.items() if part != "label" for one in (part.replace("_", ""), *names)}
 YES_OR_NO = frozenset(("true", "false", "yes", "no"))
@@ -81,7 +81,7 @@ def give_measures(found: Found) -> None:
             if "" in beside.values() or len({*beside.values()}) < len(listed):
                 pairs = []
                 found.problems.append(
-                    f"--map {part}={'+'.join(listed)} names {len(listed)} columns: name one, or as many as --map "
+                    f"{by_map(part, *listed)} names {len(listed)} columns: name one, or as many as --map "
                     "rater_id names columns of answers, in the same order, with nothing between two + where there is "
                     "none"
                 )
@@ -151,7 +151,7 @@ def _give_to_whom_it_is(found: Found, own: Mapping[str, dict[str, str]]) -> list
             left += [name] * (own[owner].setdefault(part, name) != name)
         elif part == "cost_usd" or part in found.asked.columns:
             places = [name if one == [*judges, *own][0] else "" for one in own]
-            said = typed("--map", f"rater_id={'+'.join(own)}", f"{part}={'+'.join(places)}")
+            said = typed("--map", f"rater_id={between_plus(*own)}", f"{part}={between_plus(*places)}")
             found.problems.append(
                 f"nothing says of which rater {name!r} is the {part}: {said}, where it stands in that rater's "
                 "place and the others' are empty (all of them where it is nobody's)"

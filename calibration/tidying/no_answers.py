@@ -4,8 +4,9 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from calibration.tidying.mapping import ANSWER, typed
+from calibration.tidying.mapping import ANSWER
 from calibration.tidying.value_sets import BLANK, MAY_ANSWER, STATUS, TIES, TRUTH, is_blank, plain, recognise
+from plain.typed_options import typed
 
 FEW, RARE = 4, 0.05  # people's words beside which another one is doubtful, where it is at most this part of a judge's
 SHOWN = 5

@@ -19,6 +19,7 @@ from calibration.tidying import keys, mapping, measures, readings, shape
 from calibration.tidying.found import FROM, Found, ask_who_is_who, kind_of, some_of, words_of
 from calibration.tidying.raters import called, kind_of_word, own_key
 from calibration.tidying.value_sets import plain
+from plain.typed_options import by_map, typed
 
 OVERALL = "overall"
 # names of columns in which only people stand
@@ -108,11 +109,9 @@ def _say_doubt(found: Found, part: str, several: Sequence[str]) -> None:
     """Two columns that are called as one part: asked about where labels need it, else neither is read."""
     listed = " and ".join(map(repr, several))
     if part in ("rater_id", "criterion", "label"):
-        found.problems.append(f"{listed} may each be the {part}: {mapping.by_map(part, several[0])}, or the other one")
+        found.problems.append(f"{listed} may each be the {part}: {by_map(part, several[0])}, or the other one")
     else:
-        found.told.append(
-            f"{listed} may each be the {part}, and neither is read as it: {mapping.by_map(part, several[0])}"
-        )
+        found.told.append(f"{listed} may each be the {part}, and neither is read as it: {by_map(part, several[0])}")
 
 
 def _refuse_two_answers(found: Found) -> None:
@@ -129,11 +128,11 @@ def _refuse_two_answers(found: Found) -> None:
             "leave --map rater_id and label out, and the people beside a list of judges are read with it (--people "
             "NAME,NAME says who they are)"
             if of_list
-            else f"{mapping.by_map('rater_id', *columns)} without --map label"
+            else f"{by_map('rater_id', *columns)} without --map label"
         )
         found.problems.append(
             f"{one} and {other} both answer in {both:,} rows and differ: one rater each? Then {each}; where one of "
-            f"them alone is the answer: {mapping.by_map('label', other)}"
+            f"them alone is the answer: {by_map('label', other)}"
         )
         return
 
@@ -151,8 +150,8 @@ def _find_raters(found: Found) -> None:
             if "label" in found.columns or found.spread:
                 places = [name for name in found.free() if name.endswith(f".{shape.PLACE}")]
                 listed = [
-                    f"where the n-th of each list is one rater's, {mapping.by_map('rater_id', name)} "
-                    f"{mapping.typed('--people', *words_of(found.table[name]))} (or none)"
+                    f"where the n-th of each list is one rater's, {by_map('rater_id', name)} "
+                    f"{typed('--people', *words_of(found.table[name]))} (or none)"
                     for name in places
                 ]
                 found.problems.append("; ".join([NOBODY_SAYS, *listed]))
@@ -218,10 +217,10 @@ def _ask_of_gold(found: Found) -> None:
     for name in [name for name, kind in found.kinds.items() if kind == "judge" and plain(name) in shape.GOLD]:
         held = next((one.column for one in found.spread if one.rater_id == name), "")
         people = [one for one, kind in found.kinds.items() if kind == "human"]
-        without = mapping.by_map("ignore", held) if held else "without its rows in the file"
+        without = by_map("ignore", held) if held else "without its rows in the file"
         found.problems.append(
             f"{name!r} is called as the right answer, and would count as a judge: {without} where it is no rater; "
-            f"{mapping.typed('--people', *people, name)} where it is a person's answer"
+            f"{typed('--people', *people, name)} where it is a person's answer"
         )
 
 
@@ -235,5 +234,7 @@ def _find_criterion(found: Found) -> None:
         return
     close = get_close_matches("criterion", [name for name in found.free() if len(name) > 4], 1, 0.8)
     if close:
-        found.problems.append(f"is {close[0]!r} the criterion? --map criterion={close[0]}, or --map criterion==overall")
+        found.problems.append(
+            f"is {close[0]!r} the criterion? {by_map('criterion', close[0])}, or --map criterion==overall"
+        )
     found.constants["criterion"] = OVERALL

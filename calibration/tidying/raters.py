@@ -6,8 +6,9 @@ from itertools import product
 
 from calibration.table.other_languages import HEADS, MADE_OF_OTHERS
 from calibration.table.roles import NAMES, in_english
-from calibration.tidying.mapping import Spread, by_map, typed
+from calibration.tidying.mapping import Spread
 from plain.model_names import ANY_FAMILY, PERSONS
+from plain.typed_options import by_map, typed
 
 _OPEN = {"juez", "jueza", "juge"}  # may be a machine's as well, as judge is in English
 _ABROAD = sorted({word for heads in HEADS.values() for word in heads["rater_id"].casefold().split()} - _OPEN)

@@ -15,6 +15,7 @@ from calibration.tidying.measures import BETWEEN
 from calibration.tidying.raters import bare_name
 from calibration.tidying.value_sets import STATUS as STATUS_WORDS
 from calibration.tidying.value_sets import TIES, meanings, plain, recognise
+from plain.typed_options import by_map, typed
 
 EMPTY = "EMPTY"  # an empty cell, in --map-label
 COMMA = re.compile(r"[+-]?\d+,\d*")  # a decimal comma where others write points
@@ -59,11 +60,11 @@ def find_order(found: Found) -> None:
             return
         is_flag = len(words) == 2 and "yes" in meant
         if words and (asked or is_flag):
-            said = mapping.typed("--map-label", *(f"{word}=AB|BA" for word in words if word not in known))
-            ignored = "" if asked else f", or {mapping.by_map('ignore', name)}"
+            said = typed("--map-label", *(f"{word}=AB|BA" for word in words if word not in known))
+            ignored = "" if asked else f", or {by_map('ignore', name)}"
             found.problems.append(
                 f"{name!r} says in which order the two were shown, and not by AB and BA: "
-                f"{mapping.by_map('presentation', name)} {said}{ignored}"
+                f"{by_map('presentation', name)} {said}{ignored}"
             )
             found.columns["presentation"], found.flagged = (name,), name
             return
@@ -79,7 +80,7 @@ def _ask_of_orders(found: Found) -> None:
         if words and words <= known.keys():
             found.problems.append(
                 f"{name!r} may say in which order each pair was shown, which a column for each rater cannot: "
-                f"{mapping.by_map('ignore', name)} where A is always system_a; else write a row for each answer "
+                f"{by_map('ignore', name)} where A is always system_a; else write a row for each answer "
                 "with its presentation"
             )
             found.table = found.table.drop(columns=name)
@@ -148,7 +149,7 @@ def _none_in_common(found: Found, answers: "pd.Series[str]", judged: "pd.Series[
     people, judges = (sorted(said[side].unique()) for side in (~judged, judged))
     if min(len(people), len(judges)) < 2 or {*people} & {*judges}:
         return ""
-    each = mapping.typed("--map-label", *(f"{word}={'|'.join(people[:4])}" for word in judges))
+    each = typed("--map-label", *(f"{word}={'|'.join(people[:4])}" for word in judges))
     own, other = (some_of([*map(repr, words)], 4) for words in (people, judges))
     return (
         f"people say {own} and judges {other}, no word in common: {each} says which is which; --labels-are words where "
@@ -224,7 +225,7 @@ def _odd(words: Iterable[str], is_paired: bool) -> str:
         return ""
     shown = ", ".join(map(repr, odd[:5]))
     if not is_paired and {*usable} <= {*ascii_uppercase[: max(3, len(usable))]}:
-        grades = mapping.typed("--map-label", *(f"{word}={len(usable) - at}" for at, word in enumerate(sorted(usable))))
+        grades = typed("--map-label", *(f"{word}={len(usable) - at}" for at, word in enumerate(sorted(usable))))
         verdicts = f", {odd[0]}=tie where they are verdicts on pairs" * (len(odd) == 1)
         return f"{shown} beside A and B: {grades} where they are grades{verdicts}"
     numbers = [word for word in odd if typed_cells.is_number(word)] if is_pair else []
@@ -236,7 +237,7 @@ def _odd(words: Iterable[str], is_paired: bool) -> str:
     each += [f"{word}={commas.get(word, meant) if meant == 'NUMBER' else meant}" for word in odd if word not in numbers]
     return (
         f"{shown} stand{'s' * (len(odd) == 1)} beside other answers; say what is meant: "
-        f"{mapping.typed('--map-label', *each)}, or =invalid where it is no answer"
+        f"{typed('--map-label', *each)}, or =invalid where it is no answer"
     )
 
 

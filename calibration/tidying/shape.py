@@ -14,6 +14,7 @@ from calibration.tidying.found import FROM, Found, kind_of, made_of_several, wor
 from calibration.tidying.no_answers import NO_ANSWER
 from calibration.tidying.raters import are_asked_about, bare_name, crossed, kind_of_name, people_of, person_of
 from calibration.tidying.value_sets import TRUTH, plain, recognise
+from plain.typed_options import between_plus, by_map, typed
 
 MANY, LONG = 30, 40  # distinct answers, and characters of one: beyond these a column holds no answers
 WHOLE = {str(number) for number in range(11)}  # scores, and hardly prices
@@ -47,7 +48,7 @@ def find_shape(found: Found) -> None:
         _spread_beside_label(found, candidates)
     elif not candidates:
         (who,) = found.columns.pop("rater_id", ("",))[:1]
-        alone = mapping.typed("--map", f"label={who}", f"rater_id=={who}")
+        alone = typed("--map", f"label={who}", f"rater_id=={who}")
         found.problems.append(
             f"no column holds the answers (there are: {', '.join(found.names[:20])}); say which: --map label=COLUMN, "
             "or --map rater_id=ONE+OTHER where each rater has a column"
@@ -98,8 +99,8 @@ def _are_answers(found: Found, candidates: list[str]) -> bool:
     if is_told == is_open:
         found.problems.append(
             f"{who[0]!r} holds answers, as {' and '.join(map(repr, others))} may: "
-            f"{mapping.by_map('rater_id', *others, *who)} where each is a rater's; "
-            f"{mapping.typed('--map', f'rater_id={who[0]}', f'label={others[0]}')} where it says who answered"
+            f"{by_map('rater_id', *others, *who)} where each is a rater's; "
+            f"{typed('--map', f'rater_id={who[0]}', f'label={others[0]}')} where it says who answered"
         )
     return False
 
@@ -138,7 +139,7 @@ def _of_the_raters(found: Found, candidates: list[str]) -> list[str]:
     if people and len(people) == len(candidates):
         found.problems.append(
             f"no column holds the answers of those in {who!r}: {', '.join(people)} are people's by their heads. "
-            f"--map label=COLUMN says where the judges' answers are, {mapping.by_map('ignore', people[0])} that it is "
+            f"--map label=COLUMN says where the judges' answers are, {by_map('ignore', people[0])} that it is "
             "nobody's"
         )
     judges = [name for name in candidates if "." in name and kind_of_name(name.partition(".")[2]) == "judge"]
@@ -154,9 +155,9 @@ def _of_the_raters(found: Found, candidates: list[str]) -> list[str]:
         same = f" (no two raters of an item differ in {', '.join(agreed)})" if agreed else ""
         found.problems.append(
             f"{', '.join(others)} beside {who!r}, which says who answered, may be others' answers{same}: "
-            f"{mapping.by_map('criterion' if own[1:] else 'label', *own)} where "
+            f"{by_map('criterion' if own[1:] else 'label', *own)} where "
             f"{' and '.join(map(repr, own))} hold{'s' * (not own[1:])} those of {who!r}; "
-            f"{mapping.by_map('criterion', *rest)} where each is a question to them"
+            f"{by_map('criterion', *rest)} where each is a question to them"
         )
     return rest
 
@@ -206,8 +207,8 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
         found.problems.append(
             f"{', '.join(map(repr, candidates))} may hold answers, and no column is known to say who gave them: where "
             "a row is one answer, --map item_id=COLUMN --map rater_id=COLUMN --map label=COLUMN; where each of them is "
-            f"a rater, {mapping.by_map('rater_id', *candidates)}; where each is a criterion, "
-            f"{mapping.typed('--map', 'criterion=' + '+'.join(candidates), 'rater_id=COLUMN')}"
+            f"a rater, {by_map('rater_id', *candidates)}; where each is a criterion, "
+            f"{typed('--map', f'criterion={between_plus(*candidates)}', 'rater_id=COLUMN')}"
         )
         return
     judges = [
@@ -220,7 +221,7 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
     if fine:
         (found.told if has_judge else found.problems).append(
             f"not read, having more than {MANY} different answers or texts: {', '.join(fine)} (say so if they are "
-            f"answers: {mapping.by_map('rater_id', *raters, *fine)}; else {mapping.by_map('ignore', *fine)})"
+            f"answers: {by_map('rater_id', *raters, *fine)}; else {by_map('ignore', *fine)})"
         )
     if len(raters) == 1 and (has_judge or not fine):
         found.columns["label"] = (raters[0],)
@@ -234,8 +235,8 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
     if likely and people:
         found.problems.append(
             f"{', '.join(likely)}: scores like the raters' and others: "
-            f"{mapping.by_map('rater_id', *raters, *likely)} where a judge gave them, "
-            f"{mapping.by_map('rater_id', *raters)} where none did"
+            f"{by_map('rater_id', *raters, *likely)} where a judge gave them, "
+            f"{by_map('rater_id', *raters)} where none did"
         )
     elif likely:
         found.problems.append(are_asked_about(likely, raters))
@@ -257,8 +258,8 @@ def _read_both_orders(found: Found) -> None:
         found.problems.append(
             f"{' and '.join(one.rater_id for one, _ in twice)} may be one judge's each in both orders: --labels-are "
             "verdicts where A is system_a however shown, --labels-are sides where A is what stood first; "
-            f"{mapping.by_map('ignore', *second)} reads the first order alone; "
-            f"{mapping.by_map('rater_id', *(one.column for one in found.spread))} where each is a judge of its own "
+            f"{by_map('ignore', *second)} reads the first order alone; "
+            f"{by_map('rater_id', *(one.column for one in found.spread))} where each is a judge of its own "
             "whose A is always system_a"
         )
 

@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from calibration.table.typed_cells import is_number, number_text, percent_number
-from calibration.tidying.mapping import Answers, typed
+from calibration.tidying.mapping import Answers
+from plain.typed_options import typed
 
 WHAT = (
     "(?:model|system|assistant|report|answer|response|output|option|candidate|summary|text|agent|completion"

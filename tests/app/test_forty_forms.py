@@ -793,6 +793,7 @@ def test_what_tidy_writes_is_what_calibrate_reads(tmp_path: Path) -> None:
 
 
 HOSTILE: dict[str, Callable[[int], Row]] = {
+    "signs of plus": lambda n: {"A+B": n % 5, "C++, new": n % 4, "say \"x\"": n % 3},
     "heads": lambda n: {"Dupont, A": n % 5, "it's b": n % 4, "x=y": n % 3},
     "names": lambda n: {"rater": ("Ben, the 1st", "it's me", "gpt-4o")[n % 3], "label": "AB"[n % 2]},
     "scores": lambda n: {"human_1": ("4", "1,0", "so, so", "it's fine")[n % 4], "gpt-4o": 1 + n % 4},

@@ -4,6 +4,8 @@ Two people and two judges, of whom the second answers in other words, and of eac
 """
 
 import json
+import re
+import shlex
 from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
@@ -149,6 +151,9 @@ REFUSED: dict[str, tuple[Callable[[int], Held], str]] = {
     "judges under a name that says nothing": (
         lambda n: {"notes": notes(n), "evals": {"gpt-4o": two(n, "x")}},
         r"'evals' holds gpt-4o with clarity, depth beside the list 'notes', .*--read records=notes\+evals where they"),
+    "judges under names that a shell parts": (
+        lambda n: {"its notes": notes(n), "evals+1, new": {"gpt-4o": two(n, "x")}},
+        r"'evals\+1, new' holds gpt-4o with clarity, depth beside the list 'its notes', .*--read '.*' where they"),
     "several plain answers of one judge": (
         lambda n: {"votes": votes(n), "judges": {"gpt-4o": ["A", "B"]}}, "'judges' holds gpt-4o beside the list 'votes'"),
     "criteria beside one verdict": (
@@ -215,14 +220,21 @@ def test_a_container_that_is_a_word_in_one_record_is_left_as_it_is_there(tmp_pat
 def test_what_is_left_out_is_told_and_a_misspelt_name_is_refused_with_the_nearest(tmp_path: Path) -> None:
     form = named(REFUSED["votes that are counted"][0])
     assert "left out, as asked: votes" in made(tmp_path, form, columns=["ignore=votes"]).told
-    with pytest.raises(AnnotationError, match=r"--map ignore=prmopt: .* has no such column; nearest is 'prompt'"):
+    with pytest.raises(
+        AnnotationError, match=r"--map ignore=prmopt: .* has no such column; nearest: --map ignore=prompt"
+    ):
         made(tmp_path, named(REFUSED["a list that names nobody"][0]), columns=["ignore=evals+prmopt"])
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_may_be_read_in_two_ways_is_refused_with_the_words_that_mend_it(tmp_path: Path, name: str) -> None:
     form, sentence = REFUSED[name]
-    with pytest.raises(AnnotationError, match=sentence):
+    with pytest.raises(AnnotationError, match=sentence) as refused:
         made(tmp_path, named(form))
-    if "--read records=" in sentence:
-        assert len(found(made(tmp_path, named(form), read=["records=notes+evals"]))) == 6 * len(ITEMS)
+    typed = re.findall(r"--(read|map) ((?:'[^']*'|[^\s;])+)", refused.value.text)
+    for option, text in typed:
+        (value,) = shlex.split(text)
+        if option == "map":
+            assert "left out, as asked: " in str(made(tmp_path, named(form), columns=[value]).told)
+        elif "holds gpt-4o with" in sentence and "evals" in sentence:
+            assert len(found(made(tmp_path, named(form), read=[value]))) == 6 * len(ITEMS)

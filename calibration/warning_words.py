@@ -254,8 +254,10 @@ SENTENCES: Mapping[str, Clause] = {
         "are compared; run both on the same items"
     ),
     "unread_topics": (
-        "the column topic is not read, as one of its topics lies in several clusters, or one item in several topics; "
-        "a subject matter belongs in the column category"
+        "the column topic is not read: topic {topic} lies in several clusters ({count} of {all} topics do); correct "
+        "them, or call the column category where it holds subject matters",
+        "the column topic is not read: item {item} lies in several topics ({count} of {all} items do); correct them, "
+        "or call the column category where it holds subject matters",
     ),
     "words_of_one_kind": (
         "only people answer {people} and only judges {judges} to {criterion}: each counts as a disagreement; where "

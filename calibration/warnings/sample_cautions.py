@@ -50,9 +50,20 @@ def sample_cautions(study: Study) -> Iterator[ReportWarning]:
 
 
 def unread_topics(verdicts: pd.DataFrame, study: Study) -> Iterator[ReportWarning]:
-    """`unread_topics`: the table has a column `topic` that parts no clusters, so that nothing is reckoned by it."""
-    if "topic" in verdicts and "topic" not in study.frame and as_text(verdicts["topic"]).ne("").any():
-        yield ReportWarning("unread_topics", {})
+    """`unread_topics`: a column `topic` parts clusters but for some topics or items, so that nothing is reckoned by it.
+
+    One of which most topics lie in several clusters, as subject matters do, parts none, and nothing is wrong with it.
+    """
+    if "topic" not in verdicts or "topic" in study.frame or not as_text(verdicts["topic"]).ne("").any():
+        return
+    cluster, item = as_text(verdicts["cluster_id"]), as_text(verdicts["item_id"])
+    topic = as_text(verdicts["topic"]).pipe(lambda own: own.where(own.ne(""), cluster))
+    for name, of, several in (("topic", topic, cluster), ("item", item, topic)):
+        counts = several.groupby(of).nunique()
+        torn = counts.index[counts > 1]
+        if 0 < 2 * len(torn) <= len(counts):
+            yield ReportWarning("unread_topics", {name: str(torn[0]), "count": len(torn), "all": len(counts)})
+            return
 
 
 def repeated_topics(study: Study) -> list[list[str]]:

@@ -55,9 +55,16 @@ def test_a_topic_in_two_languages_has_two_reports_of_each_system_and_is_one_clus
     assert all(own < of <= 2 * own for own, of in half)
     coarse = FRAME.assign(topic="science")
     assert preference_agreement(coarse, FEW) == plain, "a subject matter is no topic"
-    for table, told in ((two, "shared_clusters"), (coarse, "unread_topics"), (FRAME.assign(topic=""), "")):
-        codes = [one.code for one in calibrate(table, FEW).warnings]
-        assert [one for one in codes if one in ("shared_clusters", "unread_topics")] == [told] * bool(told)
+    first, other = FRAME["cluster_id"].unique()[:2]
+    torn = FRAME.assign(topic=FRAME["cluster_id"].replace(other, first))
+    item = FRAME.assign(topic=FRAME["cluster_id"].mask(FRAME.index == 0, "another"))
+    cases = ((two, "shared_clusters"), (coarse, ""), (torn, "unread_topics"), (item, "unread_topics"))
+    for table, told in (*cases, (FRAME.assign(topic=""), "")):
+        found = {one.code: one for one in calibrate(table, FEW).warnings}
+        assert [one for one in found if one in ("shared_clusters", "unread_topics")] == [told] * bool(told)
+        if told == "unread_topics":
+            name = f"topic {first}" if table is torn else f"item {FRAME['item_id'].iloc[0]}"
+            assert f"the column topic is not read: {name} lies in several " in found[told].text
 
 
 def joined(judge: str, score: str) -> pd.DataFrame:

@@ -4,13 +4,16 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlalchemy import orm, select
 
 from db import people_tables, tables
+from plain.hashes import text_sha256
 
+PLACES = "names_in_texts"  # the audit line of where names stand in what was typed that are stored nowhere else any more
+NAMELESS = " (name deleted)"  # behind the pseudonym that has taken a name's place
 KINDS = ("e-mail", "name", "key", "path")
 SECRET_NAMES = ("_KEY", "_TOKEN", "_SECRET")  # how the names of environment variables that hold one end
 SHORTEST_SECRET, SHORTEST_NAME, SHORTEST_PART = 8, 3, 4
@@ -45,12 +48,16 @@ URL = r"\b(?!file:)[A-Za-z][A-Za-z0-9+.]{0,20}://[^\s<>\"]+"
 
 @dataclass
 class Redactor:
-    """Takes the same things out of many texts. `removed` counts them by kind: e-mail, name, key, path."""
+    """Takes the same things out of many texts. `removed` counts them by kind: e-mail, name, key, path.
+
+    `places`: a text's sha256 -> where a name stands in it that is in no list any more, as (begin, end), in order.
+    """
 
     names: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     removed: Counter[str] = field(default_factory=Counter)
+    places: Mapping[str, Sequence[Sequence[int]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         words = {name: _word_of(name) for name in _spelt(self.names)}
@@ -65,7 +72,18 @@ class Redactor:
 
     def __call__(self, text: str) -> str:
         """`text` with `[e-mail removed]`, `[name removed]`, `[key removed]`, `[path removed]` for what they say."""
+        for begin, end in reversed(self.places.get(text_sha256(text), ()) if self.places else ()):
+            text = f"{text[:begin]}[name removed]{text[end:]}"
+            self.removed["name"] += 1
         return self._anywhere.sub(self._replaced, text) if self._may_hold(text) else text
+
+    def names_in(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where one of the names stands and nothing else is taken out, in order."""
+        for match in self._anywhere.finditer(text) if self._may_hold(text) else ():
+            inside = self._within_url.finditer(match.group()) if match.lastgroup == "url" else ()
+            yield from ((match.start() + m.start(), match.start() + m.end()) for m in inside if m.lastgroup == "name")
+            if match.lastgroup == "name":
+                yield match.span()
 
     def _may_hold(self, text: str) -> bool:
         """False for most texts, fifty times as fast as looking closely."""
@@ -88,15 +106,34 @@ class Redactor:
 
 
 def redactor_of(session: orm.Session, study: tables.Study, environment: Mapping[str, str] = os.environ) -> Redactor:
-    """For the texts of `study`: the names of its people, whatever their role, and the secrets of `environment`."""
+    """For the texts of `study`: the names of its people, whatever their role, and the secrets of `environment`.
+
+    Of names that were deleted only the places are known where they stood by then; see `names_in`.
+    """
     rows = session.execute(
         select(people_tables.Rater.handle, people_tables.Enrollment.pseudonym)
         .join(people_tables.Enrollment, people_tables.Enrollment.rater_id == people_tables.Rater.id)
         .where(people_tables.Enrollment.study_id == study.id, people_tables.Rater.handle != people_tables.SERVERS_OWN)
     )
     # who was imported is called as in the file: that name is the pseudonym, and may be a word such as `expert`
-    names = tuple(handle for handle, called in rows if handle != called)
-    return Redactor(names, secrets_of(environment), folders_of(environment))
+    names = tuple(handle for handle, called in rows if handle != called and not handle.endswith(NAMELESS))
+    places: dict[str, list[list[int]]] = {}
+    kept = tables.Event.study_id == study.id, tables.Event.kind == "audit", tables.Event.what == PLACES
+    for line in session.scalars(select(tables.Event.data).where(*kept)):
+        for sha256, spans in line["texts"].items():
+            places[sha256] = _apart(places.get(sha256, []) + spans)
+    return Redactor(names, secrets_of(environment), folders_of(environment), places=places)
+
+
+def _apart(spans: Iterable[list[int]]) -> list[list[int]]:
+    """In order, what overlaps as one."""
+    found: list[list[int]] = []
+    for begin, end in sorted(spans):
+        if found and begin < found[-1][1]:
+            found[-1][1] = max(end, found[-1][1])
+        else:
+            found.append([begin, end])
+    return found
 
 
 def secrets_of(environment: Mapping[str, str]) -> tuple[str, ...]:

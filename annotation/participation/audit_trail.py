@@ -7,11 +7,13 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from annotation.leaks.redaction import PLACES
 from annotation.people.principals import KEY, Principal, study_for
 from db import people_tables, tables
 from plain.wording import worded
 
 WORK = ("take", "submit", "reopen", "give_back", "handed_in_again", "adjudicate")  # raters' own; labels stand in some
+HIDDEN = (*WORK, KEY, PLACES)  # and what is kept for calipers itself
 OURSELVES = "calipers"  # the command line, or what follows from an act by itself
 OURS = ("role", "old", "new", "end")  # facts that are words of ours; others may be a study's own
 FACT_MAX = 120  # characters
@@ -30,7 +32,11 @@ class Act:
 def list_acts(session: Session, principal: Principal, most: int | None = None) -> list[Act]:
     """The study's acts, the newest first, at most so many; for admins."""
     study = study_for(session, principal, "admin")
-    mine = tables.Event.study_id == study.id, tables.Event.kind == "audit", tables.Event.what.not_in((*WORK, KEY))
+    mine = (
+        tables.Event.study_id == study.id,
+        tables.Event.kind == "audit",
+        tables.Event.what.not_in(HIDDEN),
+    )
     person = (people_tables.Enrollment.study_id == tables.Event.study_id) & (
         people_tables.Enrollment.rater_id == tables.Event.rater_id
     )

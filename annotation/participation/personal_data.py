@@ -3,16 +3,19 @@
 Labels stay, with their reasons: they are append-only, and under a pseudonym that then leads to nobody.
 """
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Select, orm, select, update
 
 from annotation.errors import AnnotationError
+from annotation.leaks import redaction
 from annotation.participation import people_list, standing
 from annotation.people import links, principals, sign_ins
 from annotation.studies import audit, audit_data, audited
 from db import people_tables, tables, types
+from plain.hashes import text_sha256
 from plain.wording import several
 
 PERIOD = "keep_names"  # the audit line that says for how many days after closing; the newest counts
@@ -80,6 +83,7 @@ def erase_person(session: orm.Session, principal: principals.Principal, name: st
         )  # fmt: skip
     standing.withdraw(session, principal, name)
     mark = person.participant_sha256 or principals.erased_mark(session, name)
+    _keep_places(session, [person.rater_id])
     _forget(session, person)
     same = people_tables.Enrollment.study_id == study.id, people_tables.Enrollment.participant_sha256 == mark
     if session.scalar(select(people_tables.Enrollment.id).where(*same)) is None:
@@ -147,15 +151,41 @@ def _delete(session: orm.Session, study: tables.Study, rater_id: int | None) -> 
     people = select(people_tables.Enrollment).where(
         people_tables.Enrollment.study_id == study.id, people_tables.Enrollment.role.in_(people_list.LABELLERS)
     )
-    named = [person for person in session.scalars(people).all() if _forget(session, person)]
+    found = session.scalars(people).all()
+    _keep_places(session, [person.rater_id for person in found])
+    named = [person for person in found if _forget(session, person)]
     if named:
         audit(session, study.id, rater_id, DELETED, people=[person.pseudonym for person in named])
     return len(named)
 
 
+def _keep_places(session: orm.Session, rater_ids: Iterable[int]) -> None:
+    """Note where the names of these people, which go now, stand in the reasons and quotes of every study of theirs.
+
+    Those are never rewritten, and without the names nothing that is exported later would leave these out of them.
+    """
+    people, enrolled = people_tables.Rater, people_tables.Enrollment
+    named: dict[int, list[str]] = {}
+    theirs = select(enrolled.study_id, people.handle).join(people, people.id == enrolled.rater_id)
+    for study_id, name in session.execute(theirs.where(people.id.in_(list(rater_ids)))):
+        if not name.endswith(redaction.NAMELESS):
+            named.setdefault(study_id, []).append(name)
+    for study_id, names in named.items():
+        find, found = redaction.Redactor(tuple(names)), dict[str, list[tuple[int, int]]]()
+        typed = select(tables.Label.rationale, tables.Label.evidence).join(
+            tables.Assignment, tables.Assignment.id == tables.Label.assignment_id
+        )
+        for rationale, evidence in session.execute(typed.where(tables.Assignment.study_id == study_id)):
+            for text in (rationale or "", *(span.get("quote") or "" for span in evidence or ())):
+                if spans := list(find.names_in(text)):
+                    found[text_sha256(text)] = spans
+        if found:
+            audit(session, study_id, None, redaction.PLACES, texts=found)
+
+
 def _forget(session: orm.Session, person: people_tables.Enrollment) -> bool:
     """The pseudonym takes the name's place; what signs in, is remembered or is a platform's goes. False: it is gone."""
-    rater, nameless = session.get_one(people_tables.Rater, person.rater_id), f"{person.pseudonym} (name deleted)"
+    rater, nameless = session.get_one(people_tables.Rater, person.rater_id), f"{person.pseudonym}{redaction.NAMELESS}"
     person.participant_sha256 = None
     if rater.handle == nameless:
         return False

@@ -12,8 +12,10 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
-from annotation.labelling import submit
+from annotation.labelling import save, submit
+from annotation.leaks.redaction import PLACES, redactor_of
 from annotation.participation import own_studies
+from annotation.participation.audit_trail import list_acts
 from annotation.participation.personal_data import (
     delete_names,
     delete_names_due,
@@ -35,7 +37,7 @@ from db.connect import reading, transaction
 from db.people_tables import Enrollment, Invite, Rater
 from db.tables import Event, Study
 from db.types import Record, now
-from tests.small_study import PROTOCOL, answer_all, make_study
+from tests.small_study import PROTOCOL, answer, answer_all, make_study
 
 NAME = "Ada Lovelace"
 
@@ -82,6 +84,43 @@ def test_an_erased_name_is_in_no_table_and_the_labels_stay_under_the_pseudonym(e
             erase_person(session, admin_of(session, study_id), NAME)
         told = session.scalars(select(Event).where(Event.what == "erase_person")).one()
         assert told.data == {"enrollment": "annotator-01"}
+
+
+@pytest.mark.parametrize("how", ["erased", "all"])
+def test_a_name_that_is_deleted_stays_out_of_what_is_exported_of_others_reasons(
+    engine: Engine, tmp_path: Path, how: str
+) -> None:
+    study_id = make_study(engine, tmp_path)
+    handed_in(engine, study_id)
+    token = handed_in(engine, study_id, "Ben Lovelace")[0]
+    said = "As Ada Lovelace said (see ada@lab.example, https://lab.example/Lovelace), this is clearer (name it)."
+    with transaction(engine) as session:
+        person = who(session, sign_in(session, token, "::1"))
+        assert person is not None
+        mine = take(session, person)
+        assert mine is not None
+        page = assignment_page(session, person, mine.aid)
+        saved = save(session, person, [answer(page, asked["id"], "left", rationale=said) for asked in page["criteria"]])
+        revs = {asked["id"]: ack["rev"] for asked, ack in zip(page["criteria"], saved.acks, strict=True)}
+        submit(session, person, mine.aid, page["page"], "submit-0002", revs)
+        admin, study = admin_of(session, study_id), session.get_one(Study, study_id)
+        before = redactor_of(session, study, {})(said)
+        if how == "erased":
+            erase_person(session, admin, NAME)
+        else:
+            set_status(session, admin, "closed")
+            delete_names(session, admin)
+        redact = redactor_of(session, study, {})
+        assert redact(said) == before == "As [name removed] said (see [e-mail removed], https://lab.example/[name removed]), this is clearer (name it)."  # fmt: skip
+        assert redact.removed == {"name": 2, "e-mail": 1}
+        verdicts = load_verdicts(session, study)
+        assert "Lovelace" not in " ".join(verdicts["rationale"])
+        lines = session.scalars(select(Event).where(Event.what == PLACES)).all()
+        assert "Lovelace" not in json.dumps([line.data for line in lines])
+        assert {act.what for act in list_acts(session, admin)}.isdisjoint({PLACES})
+        if how == "erased":  # and of who goes later
+            erase_person(session, admin, "Ben Lovelace")
+            assert redactor_of(session, study, {})(said) == before
 
 
 def test_a_person_is_handed_all_that_is_stored_about_them_and_nothing_of_others_nor_a_secret(

@@ -97,6 +97,7 @@ def test_a_button_signs_in_with_the_labs_own_provider(tmp_path: Path, context: B
         study_id = make_study(server.engine, tmp_path / "reports")
         with transaction(server.engine) as session:
             invite(session, local_admin(session.get_one(Study, study_id)), "eva@lab.example", "annotator")
+        lab.registered.append(f"{server.address}/oauth2callback")
         (tmp_path / ".streamlit").mkdir()
         (tmp_path / ".streamlit" / "secrets.toml").write_text(
             f'[auth]\nredirect_uri = "{server.address}/oauth2callback"\ncookie_secret = "{"0123456789abcdef" * 2}"\n'

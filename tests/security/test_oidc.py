@@ -1,4 +1,4 @@
-"""Signing in with a lab's own provider, against one that speaks OpenID Connect on a port of its own, and its forgers."""
+"""Signing in with a lab's own provider, against a real one on a port of its own, and its forgers."""
 
 from __future__ import annotations
 
@@ -105,7 +105,9 @@ def lab(
     study_id = make_study(engine_here, tmp_path / "reports")
     with transaction(engine_here) as session:
         invite(session, local_admin(session.get_one(Study, study_id)), "ada@lab.example", "evaluator")
-    two[0].claims, two[0].spoil = dict(ADA), ""
+    two[0].claims, two[0].pyop.spoil = dict(ADA), ""
+    for one in two:
+        one.registered[:] = [f"{ORIGIN}/oauth2callback"]
     yield Lab(engine_here, study_id, two[0])
     config.set_option("secrets.files", before)
     secrets_singleton._reset()
@@ -124,11 +126,13 @@ def test_who_is_invited_under_a_verified_address_signs_in_with_it_and_streamlits
 
 
 @pytest.mark.parametrize(
-    "claims",
-    [{"email": "ada@lab.example"}, {"email": "ada@lab.example", "email_verified": "true"}, {"email": "eve@lab.example", "email_verified": True}],
-)  # fmt: skip
-def test_an_address_that_is_not_verified_or_not_invited_is_nobodys(lab: Lab, claims: dict[str, Any]) -> None:
-    lab.lab.claims = claims
+    ("claims", "spoil"),
+    [({"email": "ada@lab.example"}, ""), (ADA, "word"), ({"email": "eve@lab.example", "email_verified": True}, "")],
+)
+def test_an_address_that_is_not_verified_or_not_invited_is_nobodys(
+    lab: Lab, claims: dict[str, Any], spoil: str
+) -> None:
+    lab.lab.claims, lab.lab.pyop.spoil = claims, spoil
     person, reply = lab.signed_in()
     assert (person, reply.status_code, "Nobody here has this account" in reply.text) == (None, 403, True)
 
@@ -216,9 +220,22 @@ def test_an_account_comes_to_the_place_that_sees_most_and_a_group_opens_a_newer_
         assert sign_in_account(session, ben, "::1") is None
 
 
+def test_without_the_secret_the_address_or_the_verifier_the_provider_gives_no_token(lab: Lab) -> None:
+    """That it asks, so that what signs in here brings them."""
+    lab.lab.registered.clear()
+    assert httpx.get(lab.browser().get(f"/auth/login?provider={encode_provider_token('lab')}").headers["location"]).status_code == 400  # fmt: skip
+    lab.lab.registered.append(f"{ORIGIN}/oauth2callback")
+    asked = {"grant_type": "authorization_code", "redirect_uri": lab.lab.registered[0], "code_verifier": "x" * 43}
+    for secret in ("another", SECRET):
+        code = httpx.URL(lab.begun(lab.browser())).params["code"]
+        reply = httpx.post(f"{lab.lab.issuer}/token", data={**asked, "code": code}, auth=("calipers", secret))
+        assert reply.status_code == 400, "a verifier of somebody else's"
+    assert lab.signed_in()[0].role == "evaluator"
+
+
 @pytest.mark.parametrize("spoil", ["nonce", "audience", "issuer", "key", "expired", "none"])
 def test_no_forged_token_signs_anybody_in(lab: Lab, spoil: str) -> None:
-    lab.lab.spoil = spoil
+    lab.lab.pyop.spoil = spoil
     person, reply = lab.signed_in()
     assert (person, reply.text) == (None, "the page")
 

@@ -27,7 +27,7 @@ CHIP = re.compile(r"[\w'’&.\- ]{2,40} \+\d{1,2}")  # a button's name and how m
 # a program thought is left out by these tags, in Markdown too
 BARE = re.compile(rf"([\[\]]|\\(?=[!-/:-@\[-`{{-~])|</?(?:{'|'.join(THINKING)})>)", re.IGNORECASE)
 CAPTION = re.compile(r"\(|[^\W\d_]{1,20}\.?(?:\s[^\W\d_]{1,20}\.?)?\s*")  # before its number, or a formula's
-FORMULA_END = re.compile(r"(?:(?<!\\) |\\ )+\Z")  # no `\` is left that would escape the sign behind it
+FORMULA_END = re.compile(r"(?<!\\)((?:\\\\)*)(?:\\? )*\\?\Z")  # no `\` is left that would escape the sign behind it
 WORD, LINE_NUMBERS = re.compile(r"[\w+#.-]{1,30}"), re.compile(r"\s*\d+(?:\s*\n\s*\d+)+\s*")
 FIGURE = "figure{}.png"  # the address of an image, by its number: its own could name whoever made it
 FRONT_MATTER = ("subtitle", "author", "date", "abstract")  # paragraphs that Word styles so, which pandoc keeps apart
@@ -222,7 +222,7 @@ class PlainTree:
 
     def formula(self, one: Element) -> Iterator[Element]:
         kind, source = one["c"]
-        written = FORMULA_END.sub("", re.sub(r"\s+", " ", source.lstrip()))
+        written = FORMULA_END.sub(r"\1", re.sub(r"\s+", " ", source.lstrip()))
         yield _raw("{0}{1}{0}".format(SIGNS[kind["t"]], written))
 
     def inline_code(self, one: Element) -> Iterator[Element]:

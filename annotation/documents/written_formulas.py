@@ -12,7 +12,7 @@ SIGNS = {WRITTEN: "", "InlineMath": "$", "DisplayMath": "$$"}
 WORDS = {"Space": " ", "SoftBreak": "\n"}
 PART = re.compile(r"[ \n]|[^ \n]+")
 KINDS = {sign: kind for kind, sign in WORDS.items()}
-BARS = re.compile(r"(\\?)\|")
+BARS, BAR = re.compile(r"\\\\|\\?\|"), {"|": r"\vert ", r"\|": r"\Vert "}  # a bar behind a line's end is one alone
 
 
 def formulas_apart(line: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -35,7 +35,7 @@ def formulas_apart(line: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 def without_bars(formula: str) -> str:
     """The same formula for a cell of a table, where `|` would end the cell."""
-    return BARS.sub(lambda bar: r"\Vert " if bar[1] else r"\vert ", formula)
+    return BARS.sub(lambda bar: BAR.get(bar[0], bar[0]), formula)
 
 
 def _words(text: str) -> Iterator[dict[str, Any]]:

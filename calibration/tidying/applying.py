@@ -98,7 +98,7 @@ def _was_asked(long: pd.DataFrame, mapping: LabelMap, blank: pd.Series[bool]) ->
     was_asked |= is_judge & (~blank).groupby(in_row).transform("any")
     if not by_head:
         return was_asked
-    question = long[ROW].astype("str") + long.get("criterion", "")
+    question = long[ROW].astype("str") + JOINED + long.get("criterion", "")
     of_people = question.isin(set(question[long["rater_id"].map(mapping.kinds).eq("human") & ~blank]))
     due = of_people & is_judge
     answered = (~blank[due]).groupby(long.loc[due, "rater_id"]).mean()
@@ -157,16 +157,16 @@ def _named(long: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
 
 
 def _spell_raters_once(out: pd.DataFrame, told: list[str]) -> None:
-    """One name for raters that differ in capital letters alone, where no item has answers of both to one criterion."""
-    spelt = spelt_once(out["rater_id"])
+    """One name for raters of a kind that differ in capital letters alone, unless both answered an item's criterion."""
+    spelt = out.groupby("rater_kind", sort=False)["rater_id"].transform(spelt_once)
     changed = spelt.ne(out["rater_id"])
     if not changed.any():
         return
     of = [out[name] for name in ("item_id", "criterion", "rater_kind")]
     several = out["rater_id"].groupby([spelt, *of]).transform("nunique").gt(1).groupby(spelt).transform("any")
     for name in out.loc[changed, "rater_id"].unique():
-        first = spelt[out["rater_id"].eq(name)].iloc[0]
-        is_two = bool(several[out["rater_id"].eq(name)].any())
+        own = changed & out["rater_id"].eq(name)
+        first, is_two = spelt[own].iloc[0], bool(several[own].any())
         what = "are two raters, having answered the same items" if is_two else f"are one rater, {first}"
         told.append(f"{first} and {name}, which differ in capital letters alone, {what}")
     out["rater_id"] = spelt.where(~several, out["rater_id"])

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from annotation.canonical.form import canonical_format
 from annotation.canonical.formulas import plain_formula
+from annotation.documents.document_tree import PlainTree
+from annotation.documents.written_formulas import without_bars
 from annotation.formulas import mathml
 
 # as agents write it, as Word's and web pages' formulas come
@@ -45,6 +47,24 @@ def test_one_formula_has_one_spelling(written: str, exported: str) -> None:
 @pytest.mark.parametrize("formula", SAME)
 def test_what_is_no_formula_or_not_understood_or_needs_its_braces_stays(formula: str) -> None:
     assert plain_formula(formula) == formula
+
+
+@pytest.mark.parametrize(
+    ("source", "inside", "in_a_cell"),
+    [
+        (r"a \\ ", r"a \\", r"a \\"),
+        (r"a\\ \ ", r"a\\", r"a\\"),
+        ("a \\ ", "a", "a"),
+        ("|a| \\", "|a|", r"\vert a\vert "),
+        (r"\|a\| \\| b", r"\|a\| \\| b", r"\Vert a\Vert  \\\vert  b"),
+    ],
+)
+def test_a_formula_of_a_document_ends_at_its_sign_and_bars_do_not_end_a_cell(
+    source: str, inside: str, in_a_cell: str
+) -> None:
+    (made,) = PlainTree(word=True).formula({"t": "Math", "c": [{"t": "InlineMath"}, source]})
+    assert made["c"][1] == f"${inside}$"
+    assert without_bars(inside) == in_a_cell
 
 
 PIECES = [

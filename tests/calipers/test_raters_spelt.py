@@ -27,6 +27,15 @@ def test_one_judge_spelt_in_two_ways_is_one_unless_both_answered_an_item(
     assert ("gpt-4o and GPT-4o, which differ in capital letters alone, are " + ("two" if both else "one")) in str(told)
 
 
+def test_a_person_and_a_judge_of_one_name_are_two(tmp_path: Path) -> None:
+    who = (("Claude", "human"), ("claude", "judge"))
+    rows = [(n, name, kind, "AB"[n % 2]) for name, kind in who for n in range(9)]
+    frame = pd.DataFrame(rows, columns=["item_id", "rater_id", "rater_kind", "label"])
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    labels, _ = labels_of(tmp_path / "a.csv", options_of([], [], [], []))
+    assert labels["rater_id"].astype("str").tolist() == ["Claude"] * 9 + ["claude"] * 9
+
+
 def test_who_is_told_by_a_name_is_said_to_be(tmp_path: Path) -> None:
     frame = pd.DataFrame({"id": range(20), "Prüferin 1": "AB" * 10, "KI-Richter": "A"})
     frame.assign(**{"Prüferin 1": ["A", "B"] * 10}).to_csv(tmp_path / "a.csv", index=False)

@@ -13,7 +13,7 @@ from calibration.table.roles import NAMES, roles_of
 from calibration.tidying.applying import tidy
 from calibration.tidying.found import without_totals
 from calibration.tidying.keys import WHEN, smallest_key
-from calibration.tidying.mapping import Asked
+from calibration.tidying.mapping import Answers, Asked, LabelMap, Spread
 from calibration.tidying.proposing import propose
 
 
@@ -468,6 +468,16 @@ def test_what_stands_beside_a_judge_is_found_by_its_head_whatever_its_letters_an
     found = propose(table)
     assert [dict(one.measures) for one in found.mapping.spread] == [{}, {"cost_usd": "gpt-4o_cost_usd"}]
     assert "kept in no column of labels: gpt-4o_raw, gpt-4o_cost_cents" in str(found.told)
+
+
+def test_a_judge_is_asked_of_a_row_what_people_answer_there_whatever_rows_and_criteria_are_called() -> None:
+    heads = [("anna", "1"), ("anna", "11"), ("gpt-4", "1"), ("gpt-4", "11")]
+    spread = tuple(Spread(f"{who} {what}", who, what) for who, what in heads)
+    rows = [["", "", "", ""] if at == 1 else ["A", "B", "A", "B"] for at in range(12)]
+    table = pd.DataFrame(rows, columns=[one.column for one in spread]).assign(item=range(12)).astype("str")
+    kinds = {"anna": "human", "gpt-4": "judge"}
+    made = tidy(table, LabelMap({"item_id": ("item",)}, {}, spread, kinds, {}, {"": Answers("words")}, {}))
+    assert (made.labels["item_id"] != "1").all(), "of row 1 nobody was asked 11, though people answer 1 in row 11"
 
 
 def test_an_empty_cell_of_a_wide_table_is_no_answer_and_counted() -> None:

@@ -125,13 +125,11 @@ def answer_pdf(report: CalibrationReport, title: str = "") -> Figure:
     """The page as a figure; equal reports give equal bytes. It is one page whatever the report holds."""
     answer, figure = answer_of(report), carrying(report)
     with themed():
-        from matplotlib.figure import Figure as Canvas
-
         blocks, lines = _blocks(report, answer, figure, title, MOST_LINES), MOST_LINES
         while sum(block.tall for block in blocks) > TALL - 2 * MARGIN and lines > 1:
             lines -= 1  # what the sentence rests on stands in the report as well
             blocks = _blocks(report, answer, figure, title, lines)
-        canvas, top = Canvas(figsize=(WIDE, TALL)), MARGIN
+        canvas, top = own_canvas(WIDE, TALL), MARGIN
         for block in blocks:
             block.draw(canvas, top)
             top += block.tall

@@ -114,13 +114,9 @@ def count_tables(study: Study, group: Group, settings: CalibrationSettings) -> I
     scale = scale_of(study, group.criteria, settings)
     if scale is None or len(scale.labels) > 10:
         return
-    judged = [
-        comparison for comparison in comparisons(study, scale, group.chosen) if comparison.reference == "each_annotator"
-    ]
-    pooled = [
-        comparison for comparison in comparisons(study, scale, group.chosen) if comparison.rater == "each_annotator"
-    ]
-    for one in (*judged, *pooled):
+    for one in comparisons(study, scale, group.chosen):  # judges first, then single annotators, then all of them
+        if "each_annotator" not in (one.rater, one.reference):
+            continue
         counts = [[detection.whole(count / one.scale) for count in row] for row in one.table.sum(axis=0)]
         yield CountTable(one.rater, one.reference, group.criterion, group.category, list(scale.labels), counts)
 

@@ -20,7 +20,7 @@ from calibration.inference.deciding import Needed, at_least, clusters_needed
 from calibration.inference.gap_test import NonInferiority, Rows, Rule, adjusted, gaps_tested
 from calibration.settings import CalibrationSettings
 from calibration.study.bounding import Group, kappa_and_se
-from calibration.study.crossing import comparisons
+from calibration.study.crossing import comparison_of_people
 from calibration.study.joining import MANY_LABELS, Mask, Scale, Study
 from calibration.study.label_scores import LabelScores, constant_judge, scores_of
 from calibration.study.left_out import left_out_scores, ties_rule
@@ -213,12 +213,10 @@ def _constant(study: Study, group: Group, scale: Scale, rule: str) -> float:
 
 
 def _kappa(study: Study, group: Group, scale: Scale, rule: str, level: float) -> tuple[float, float, float]:
-    found = [
-        comparison for comparison in comparisons(study, scale, group.chosen) if comparison.rater == "each_annotator"
-    ]
-    if not found:
+    people = comparison_of_people(study, scale, group.chosen)
+    if people is None:
         return math.nan, math.nan, math.nan
-    table = found[0].table / found[0].scale
+    table = people.table / people.scale
     if study.drawn is not None:
         table = table * study.drawn[:, None, None]
     value, se = kappa_and_se(table, scale, rule)

@@ -18,7 +18,7 @@ from calibration.remarks import WORDS
 from calibration.settings import CalibrationSettings
 from calibration.sizing import pilot, planning
 from calibration.study.bounding import FEWEST, Group, Pair, share
-from calibration.study.crossing import comparisons
+from calibration.study.crossing import comparison_of_people
 from calibration.study.joining import Scale, Study
 from calibration.study.left_out import left_out_scores
 
@@ -117,12 +117,10 @@ def _label_agreement(study: Study, group: Group, scale: Scale, settings: Calibra
 
 def _cells(study: Study, group: Group, scale: Scale) -> tuple[Array, Array]:
     """Equal labels and all pairs of labels of two annotators, by cluster; a tie is a label like another."""
-    found = [
-        comparison for comparison in comparisons(study, scale, group.chosen) if comparison.rater == "each_annotator"
-    ]
-    if not found:
+    people = comparison_of_people(study, scale, group.chosen)
+    if people is None:
         return np.zeros(len(study.clusters)), np.zeros(len(study.clusters))
-    table = found[0].table / found[0].scale
+    table = people.table / people.scale
     return diagonal(table), table.sum(axis=(-2, -1))
 
 

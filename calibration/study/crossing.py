@@ -75,6 +75,11 @@ def cross(answers: Answers, other: Array, scale: Scale, chosen: Mask, group: Cod
     return np.stack(columns, axis=-1).reshape(count, size, size)
 
 
+def comparison_of_people(study: Study, scale: Scale, chosen: Mask) -> Comparison | None:
+    """All annotators among themselves; None where there are fewer than two."""
+    return next((one for one in comparisons(study, scale, chosen) if one.rater == "each_annotator"), None)
+
+
 def comparisons(study: Study, scale: Scale, chosen: Mask) -> list[Comparison]:
     """Each judge with every annotator, each annotator with the others, and all annotators among themselves."""
     people, common = people_votes(study, scale)

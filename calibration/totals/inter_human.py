@@ -21,7 +21,7 @@ from calibration.estimates import Estimate
 from calibration.inference.bootstrap import resample
 from calibration.settings import CalibrationSettings
 from calibration.study.bounding import Group, Pair, drawn, share
-from calibration.study.crossing import comparisons, cross, votes
+from calibration.study.crossing import comparison_of_people, cross, votes
 from calibration.study.joining import Scale, Study
 from calibration.study.left_out import SUFFIX, TIE_RULE, pooled
 from calibration.totals import total_scores
@@ -37,11 +37,9 @@ def label_agreement_of_people(verdicts: pd.DataFrame, settings: CalibrationSetti
     """
     study, group, scale, settings = _opened(verdicts, settings)
     ties = settings.ties if scale.kind == "pairwise" else "three_class"  # equal labels, whatever their distance
-    found = [
-        comparison for comparison in comparisons(study, scale, group.chosen) if comparison.rater == "each_annotator"
-    ]
+    people = comparison_of_people(study, scale, group.chosen)
     size = len(study.clusters), len(scale.labels), len(scale.labels)
-    table = found[0].table / found[0].scale if found else np.zeros(size)
+    table = people.table / people.scale if people else np.zeros(size)
     if ties == "exclude":
         table = without_ties(table)
     if ties == "half_credit":

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from calibration.results import CalibrationReport
-from exports.figures import Figure, names_at_left
+from exports.figures import Figure, names_at_left, own_canvas
 from exports.plots.theme import FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, themed
 from exports.words.notes import is_of_study
 
@@ -45,13 +45,11 @@ def answers(report: CalibrationReport, width: float = FULL_PAGE) -> Figure | Non
 
 
 def _draw(rows: Sequence[tuple[str, Sequence[int]]], width: float) -> Canvas:
-    from matplotlib.figure import Figure as Canvas
-
     left = names_at_left([name for name, _ in rows], width)
     row = TWO_LINES if any("\n" in name for name in left.lines) else ROW
     height = BELOW + row * len(rows) + ABOVE
     room = width - left.room - GAP - RIGHT
-    canvas = Canvas(figsize=(width, height))
+    canvas = own_canvas(width, height)
     axes = canvas.add_axes(((left.room + GAP) / width, BELOW / height, room / width, row * len(rows) / height))
     axes.set_xlim(0, 100)
     axes.set_ylim(len(rows) - 0.5, -0.5)

@@ -102,9 +102,7 @@ def _lines(panels: Sequence[Panel], raters: Sequence[str], most: int) -> list[Li
 
 
 def _draw(lines: Sequence[Line], width: float, height: float, row: float) -> Canvas:
-    from matplotlib.figure import Figure as Canvas
-
-    canvas = Canvas(figsize=(width, height))
+    canvas = figures.own_canvas(width, height)
     judges = list(dict.fromkeys(rater for line in lines for rater in line.raters if rater != PEOPLE))
     short = dict(zip(judges, told_apart(judges, NAMES[width < figures.WIDE]), strict=True)) | {
         PEOPLE: lettered(named(PEOPLE))

@@ -11,7 +11,7 @@ from calibration.confidence.sureness import FIFTHS
 from calibration.delegating.alone import Alone
 from calibration.estimates import Estimate
 from calibration.results import CalibrationReport
-from exports.figures import WIDE, Figure
+from exports.figures import WIDE, Figure, own_canvas
 from exports.plots.names import fitted
 from exports.plots.theme import BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, lettered, themed
 from exports.sheets.alone import alone
@@ -40,14 +40,12 @@ class Panel:
 
 def panels(titles: Sequence[tuple[str, str]], width: float) -> tuple[Canvas, list[Panel]]:
     """One panel for each title, a name and a line below it; `width`: inches."""
-    from matplotlib.figure import Figure as Canvas
-
     across = min(len(titles), ACROSS if width > WIDE else ACROSS_NARROW)
     down = -(-len(titles) // across)
     side = min(TALLEST, (width - LEFT - EDGE - GAP * (across - 1)) / across)
     each = side + ABOVE
     height = BELOW + each * down + (down - 1) * BETWEEN
-    canvas, found = Canvas(figsize=(width, height)), []
+    canvas, found = own_canvas(width, height), []
     for place, (name, below) in enumerate(titles):
         row, column = divmod(place, across)
         left, bottom = LEFT + column * (side + GAP), height - each * (row + 1) - row * BETWEEN

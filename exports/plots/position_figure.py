@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from calibration.results import CalibrationReport, Estimate
 from calibration.study.bias import Bias
 from exports.cells import DASH, spread
-from exports.figures import WIDE, Figure, names_at_left, room_in_words, tick_text, write_in_words
+from exports.figures import WIDE, Figure, names_at_left, own_canvas, room_in_words, tick_text, write_in_words
 from exports.plots import names, theme
 from exports.sheets.bias import QUESTIONS, answer, raters_of
 from exports.tables import PEOPLE, pooled_in
@@ -86,8 +86,6 @@ def _caption(report: CalibrationReport, panels: Sequence[Panel], rows: Sequence[
 
 
 def _draw(rows: Sequence[str], panels: Sequence[Panel], width: float) -> Canvas:
-    from matplotlib.figure import Figure as Canvas
-
     left = names_at_left([theme.lettered("annotators") if rater == PEOPLE else rater for rater in rows], width, lines=1)
     row = max(THIN_ROW, min(ROW, PAGE / len(rows)))
     tall = row * len(rows)
@@ -96,7 +94,7 @@ def _draw(rows: Sequence[str], panels: Sequence[Panel], width: float) -> Canvas:
     room = each - GAP - (beside or GAP / 2)
     titles = [names.fitted(panel.title, room, theme.TEXT) for panel in panels]
     height = BELOW + tall + ABOVE + SECOND_LINE * any("\n" in title for title in titles)
-    canvas = Canvas(figsize=(width, height))
+    canvas = own_canvas(width, height)
     for place, (panel, title) in enumerate(zip(panels, titles, strict=True)):
         start = left.room + place * each + GAP
         axes = canvas.add_axes((start / width, BELOW / height, room / width, tall / height))

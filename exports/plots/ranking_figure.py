@@ -70,13 +70,11 @@ def ranking_figure(report: CalibrationReport, width: float = FULL_PAGE, judge: s
 
 
 def _draw(systems: Sequence[str], series: Sequence[Series], width: float) -> Canvas:
-    from matplotlib.figure import Figure as Canvas
-
     left = figures.names_at_left(systems, width)
     row = min(ROW, max(len(series) * BETWEEN, PAGE / len(systems)))
     tall = row * len(systems)
     height, room = BELOW + tall + ABOVE, width - left.room - GAP - RIGHT
-    canvas = Canvas(figsize=(width, height))
+    canvas = figures.own_canvas(width, height)
     axes = canvas.add_axes(((left.room + GAP) / width, BELOW / height, room / width, tall / height))
     low, high = _span(systems, series)
     axes.set_xlim(low, high)

@@ -13,7 +13,7 @@ from calibration.results import Estimate
 from calibration.sizing import planning, study_plan
 from calibration.sizing.agreement_so_far import AgreementSoFar
 from exports.cells import DASH, number, shown, spread
-from exports.figures import Figure, names_at_left
+from exports.figures import Figure, names_at_left, own_canvas
 from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, lettered, themed
 from plain.wording import worded
 
@@ -39,9 +39,7 @@ def agreement_steps(so_far: AgreementSoFar, half_width: float, pairs: str, width
     known = [estimate for estimate in steps if not math.isnan(estimate.low)]
     most = max(1.25 * last.clusters, min(needed or 0, 6 * last.clusters), 10)
     with themed():
-        from matplotlib.figure import Figure as Canvas
-
-        canvas = Canvas(figsize=(width, HEIGHT))
+        canvas = own_canvas(width, HEIGHT)
         axes = canvas.add_axes((0.42 / width, 0.42 / HEIGHT, (width - 1.4) / width, (HEIGHT - 0.5) / HEIGHT))
         _axes(
             axes,
@@ -93,11 +91,9 @@ def annotators_at_work(annotators: Sequence[AnnotatorQuality], width: float = BE
         ("change", [drift[annotator.rater] for annotator in rows], "drift", _around_0(drift.values()), 0.0),
     )
     with themed():
-        from matplotlib.figure import Figure as Canvas
-
         tall = ROW * len(rows)
         height = tall + 0.62
-        canvas = Canvas(figsize=(width, height))
+        canvas = own_canvas(width, height)
         names = names_at_left([annotator.rater for annotator in rows], width, lines=1, room=1.1)
         each = (width - names.room - 0.1) / len(panels)
         for place, (title, estimates, name, ends, middle) in enumerate(panels):
@@ -134,9 +130,7 @@ def speed_by_agreement(annotators: Sequence[AnnotatorQuality], width: float = SE
     if not rows:
         return None
     with themed():
-        from matplotlib.figure import Figure as Canvas
-
-        canvas = Canvas(figsize=(width, HEIGHT))
+        canvas = own_canvas(width, HEIGHT)
         axes = canvas.add_axes((0.42 / width, 0.42 / HEIGHT, (width - 1.3) / width, (HEIGHT - 0.5) / HEIGHT))
         ends = [end for annotator in rows for end in _ends(annotator.agreement)]
         axes.set_xscale("log")
@@ -304,9 +298,7 @@ def draw_figure(plan: study_plan.StudyPlan, goals: study_plan.Goals, width: floa
 
 def _framed(width: float, most: int, goals: study_plan.Goals) -> tuple[Canvas, Axes]:
     """Room for half-widths of up to `most` topics, with a line at the one that is wanted."""
-    from matplotlib.figure import Figure as Canvas
-
-    canvas = Canvas(figsize=(width, PLAN_HEIGHT))
+    canvas = own_canvas(width, PLAN_HEIGHT)
     axes = canvas.add_axes((0.5 / width, 0.45 / PLAN_HEIGHT, (width - 1.2) / width, (PLAN_HEIGHT - 0.5) / PLAN_HEIGHT))
     axes.set_xscale("log")
     axes.set_yscale("log")

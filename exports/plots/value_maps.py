@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from calibration.agreement import catalogue, reliability_map
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import DASH, shown
-from exports.figures import EDGE, WIDE, Figure, Names, names_at_left
+from exports.figures import EDGE, WIDE, Figure, Names, names_at_left, own_canvas
 from exports.plots.names import fitted, width_of
 from exports.plots.theme import FULL_PAGE, INK, INK_SOFT, OKABE_ITO, PAPER, TEXT, lettered, themed, tint
 from exports.sheets.agreement import agreement, by_criterion
@@ -154,12 +154,10 @@ def draw_map(
     heads: Mapping[str, str] | None = None,
 ) -> Canvas | None:
     """A grid alone on a canvas `width` inches wide; None where `grid` is."""
-    from matplotlib.figure import Figure as Canvas
-
     laid = grid(rows, columns, printed, width, narrow, apart, heads)
     if laid is None:
         return None
-    canvas = Canvas(figsize=(width, laid.height))
+    canvas = own_canvas(width, laid.height)
     laid.draw(canvas, max(0.0, (width - laid.width) / 2), 0.0)
     return canvas
 

@@ -108,9 +108,7 @@ def _printed(estimate: Estimate, counted: bool) -> Printed:
 
 
 def _draw_matrix(laid: Layout, width: float) -> Canvas:
-    from matplotlib.figure import Figure as Canvas
-
-    canvas = Canvas(figsize=(width, laid.height))
+    canvas = figures.own_canvas(width, laid.height)
     top, left = laid.height, 0.0
     for place, (one, title) in enumerate(zip(laid.grids, laid.titles, strict=True)):
         one.draw(canvas, left, top - TITLE - one.height, named=not (laid.beside and place))

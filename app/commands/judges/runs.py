@@ -14,8 +14,8 @@ import typer
 
 from annotation.errors import AnnotationError
 from app.commands import opening
-from app.commands.judges import align, drift, models, records, stress
-from app.commands.judges.records import BATCH, POLL_S
+from app.commands.judges import align, batches, drift, models, records, stress
+from app.commands.judges.batches import BATCH, POLL_S
 from app.commands.judges.workers import chosen_judges, live, result, stop_with_parent, with_keys, without_keys
 from app.commands.printing import JSON, ONE, print_json, print_table
 from plain.counting import counted
@@ -50,7 +50,7 @@ def add_to(app: typer.Typer) -> None:
     stress.add_to(judge)
     drift.add_to(judge)
     models.add_to(judge)
-    records.add_batches(judge)
+    batches.add_to(judge)
     app.add_typer(judge, name="judge")
 
 
@@ -270,7 +270,7 @@ def _carry_out_requests(
         if request is None:
             time.sleep(WAIT_S)
             if time.monotonic() > look_at:
-                if only and records.any_ended(engine, only, definitions):
+                if only and batches.any_ended(engine, only, definitions):
                     work(only, planned_judges(engine, only, definitions))
                 look_at = time.monotonic() + POLL_S
             continue

@@ -40,15 +40,17 @@ class AnswerHistory {
     write(this.button, tell("history.button", { n }));
   }
 
-  /** True when the server answered. */
+  /** True when the server answered, and nothing was asked since: an earlier reply may come later. */
   async ask() {
     const { page } = this;
+    const asked = (this.asked = {});
     const { item, answers } = page;
     for (const id of answers.ids) this.known.set(id, answers.of(id).rev);
     for (const { aid } of [item, item.beside].filter(Boolean)) {
       const { status, reply } = await page
         .request(`/api/history/${encodeURIComponent(aid)}`)
         .catch(() => ({ status: 0 }));
+      if (this.asked !== asked) return false;
       if (status !== 200) this.known.clear(); // asked again when a criterion is opened
       if (status !== 200 || page.item !== item) return false;
       for (const { criterion, revisions } of reply) this.told.set(answers.rowOf({ criterion, aid }), revisions);

@@ -109,7 +109,7 @@ def _caption(
         parts.append(worded("the grey band is a left-out annotator's agreement with the others"))
     if any(math.isnan(candidate.agreement.low) for candidate in tried):
         parts.append(worded("a point without a bar has no interval (the table says why)"))
-    return f"{'; '.join(parts)}{label_agreement_in_caption(report, asked=True)}."
+    return worded("{lead}.", lead=worded("; ").join(parts) + label_agreement_in_caption(report, asked=True))
 
 
 def _plan(tried: Sequence[Candidate], ceiling: Estimate | None, width: float, height: float) -> Plan:

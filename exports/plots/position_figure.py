@@ -82,7 +82,7 @@ def _caption(report: CalibrationReport, panels: Sequence[Panel], rows: Sequence[
     parts += [worded("a point without a bar has no interval")] * bare + [
         worded("a dash: these labels cannot show it")
     ] * dash
-    return f"{'; '.join(parts)}."
+    return worded("{lead}.", lead=worded("; ").join(parts))
 
 
 def _draw(rows: Sequence[str], panels: Sequence[Panel], width: float) -> Canvas:

@@ -73,7 +73,8 @@ def label_agreement(report: CalibrationReport, rule: str = "", *, asked: bool | 
 def label_agreement_in_caption(report: CalibrationReport, *, asked: bool | None = False) -> str:
     """The same as the last part of a caption's one sentence."""
     said = worded(TIE_RULES[report.settings.ties]) if knows_ties(report) else worded("these labels know no tie")
-    over = f"; {_over(asked)[0].lower()}{_over(asked)[1:]}" if asked is not None and usable_differ(report) else ""
+    over = _over(asked) if asked is not None and usable_differ(report) else ""
+    over = over and worded("; ") + over[0].lower() + over[1:]
     near = _nearness(report)
     if asked and near:
         return worded("; agreement is {near}{over}", near=near, over=over)

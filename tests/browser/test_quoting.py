@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import APIResponse, BrowserContext, Locator, Page, Route, expect
 from sqlalchemy import select
 
 from annotation.labels.evidence import plain_text
@@ -255,6 +255,21 @@ def test_submitted_work_shows_its_answers_quotes_and_history_read_only(
     sheet = second.get_by_role("dialog", name="Criterion 1")
     expect(sheet.get_by_role("row")).to_have_count(4)
     expect(sheet.get_by_role("row").last).to_contain_text("Right")
+
+
+def test_of_two_histories_that_were_asked_for_the_later_is_shown_whichever_comes_last(page: Page) -> None:
+    held: list[tuple[Route, APIResponse]] = []
+    page.route("**/api/history/*", lambda route: route.continue_() if held else held.append((route, route.fetch())))
+    for key in "123":
+        page.keyboard.press(key)
+        saved(page)
+        page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="History (3)")).to_be_visible()
+    [(route, answer)] = held
+    with page.expect_event("requestfinished"):
+        route.fulfill(response=answer)
+    page.evaluate("() => new Promise((done) => setTimeout(done, 100))")
+    expect(page.get_by_role("button", name="History (3)")).to_be_visible()
 
 
 def test_history_appears_once_an_answer_was_changed_and_axe_finds_nothing_in_it_or_in_quotes(page: Page) -> None:

@@ -24,6 +24,7 @@ from exports.plots.value_maps import DARKEST, reliability
 from exports.sheets.bias import bias_table
 from exports.sheets.judges import judges_table
 from exports.sheets.ranking import ranking_table
+from plain.wording import speaking
 from tests.calibration.priced import EIGHT, priced
 from tests.calibration.ranked import drawn_study
 from tests.calibration.studies import made_pairs
@@ -106,6 +107,13 @@ def test_a_caption_is_one_sentence(figures_of, name):
 def marks_of(figure):
     lines = [line for axes in figure.canvas.axes for line in axes.lines if line.get_marker() == "o"]
     return [(float(line.get_xdata()[0]), line) for line in lines]
+
+
+def test_a_caption_in_chinese_has_the_stops_of_chinese():
+    with speaking("zh_CN"):
+        caption = frontier(toy_choice()).caption
+    assert caption.endswith("。")
+    assert "; " not in caption
 
 
 def test_only_the_chosen_judge_is_filled_and_dearer_stands_farther_right():

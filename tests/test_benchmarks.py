@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import subprocess
@@ -114,6 +115,12 @@ def test_every_script_that_can_be_run_hands_its_figures_on() -> None:
     runnable = {path.stem for path in Path(bench.HERE).glob("*.py") if "__main__" in path.read_text("utf-8")}
     makers = {"large_labels", "large_study"}  # they write data for the others
     assert set(bench.scripts()) == runnable - makers - {"__main__", "promises"}
+
+
+def test_every_script_finds_what_it_imports() -> None:
+    """One that is seldom run would break unseen."""
+    for name in bench.scripts():
+        assert importlib.import_module(f"benchmarks.{name}").__doc__, name
 
 
 def test_the_curve_of_crowds_is_written_between_its_marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Event, Lock, Timer
 from typing import Any, TypeVar
@@ -83,6 +84,10 @@ class LimitedProcess:
             process.kill()
             ended = process.wait()
             raise TimeoutError if late.is_set() or (ALARM and ended == -ALARM) else MemoryError from None
+        except BaseException:  # half of a question, or of an answer, is in its pipes
+            process.kill()
+            process.wait()
+            raise
         finally:
             clock.cancel()
 
@@ -114,14 +119,16 @@ def main(megabytes: int) -> None:
 
 
 def limit_memory(megabytes: int) -> None:
-    """Of the data of this process, where the system can limit it."""
+    """Of the data of this process, where the system can limit it: on Linux. macOS keeps no such limit, and may refuse
+    it; Windows has none. What grows there without end is ended when its time is up."""
     try:
         import resource
     except ImportError:  # Windows has none
         return
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     most = megabytes << 20 if hard == resource.RLIM_INFINITY else min(megabytes << 20, hard)
-    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
 def run(

@@ -112,14 +112,14 @@ def made_like(session: Session, study: Study, template: str) -> str:
     study's or than the shipped one; "" where none is."""
     made = {draw["judge"] for draw in _draws(session, study) if "count" not in draw}
     stored = select(JudgeConfig.template, Judge.name).join(Judge, Judge.id == JudgeConfig.judge_id)
-    mine = stored.where(Judge.study_id == study.id, not_of_a_stress_test()).order_by(Judge.name.in_(made).desc())
+    mine = stored.where(Judge.study_id == study.id, not_of_a_stress_test()).distinct()
     words = SequenceMatcher(None, b=template.split()[:COMPARED], autojunk=False)
 
     def alike(one: Sequence[str]) -> float:
         words.set_seq1(one[0].split()[:COMPARED])
         return words.ratio()
 
-    known = session.execute(mine).tuples().all() if made else []
+    known = sorted(session.execute(mine).tuples() if made else (), key=lambda one: (one[1] not in made, one[1]))
     nearest = max((*known, (template_of(protocol_of(study)), "")), key=alike)[1]
     return nearest if nearest in made else ""
 

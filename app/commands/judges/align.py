@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,6 +55,7 @@ def align(
     Example: calipers judge align mystudy --judge mini --against "labels of 20 topics" --budget 2
     """
     from annotation.judges.aligning import align_plan, search, trying
+    from annotation.studies import clusters_of
     from db.connect import reading, transaction
     from db.tables import Study
 
@@ -68,8 +70,9 @@ def align(
             session, session.get_one(Study, study_id), definition, name, count,
             variants=variants, examples=examples, budget=budget,
         )  # fmt: skip
+        clusters = clusters_of(session, session.get_one(Study, study_id))
     if not as_json:
-        typer.echo(_plan_in_words(plan))
+        typer.echo(_plan_in_words(plan, clusters))
     if not yes and not typer.confirm(f"Spend at most {budget:g} USD?", err=True):
         raise typer.Exit(1)
     with transaction(engine) as session:
@@ -108,11 +111,15 @@ def _prompt_of(path: Path, name: str) -> Path:
     return path.parent / "prompts" / f"{name}.txt"
 
 
-def _plan_in_words(plan: Alignment) -> str:
+def _plan_in_words(plan: Alignment, clusters: Mapping[str, str]) -> str:
+    """`clusters`: of each topic; one that is there in several languages is one topic."""
+    written, chosen, unseen, made = (
+        len({clusters[key] for key in keys})
+        for keys in (plan.written_from, plan.chosen_on, plan.unseen, plan.made_from)
+    )
     return (
-        f"{plan.name}: instructions for {plan.judge} are written from labels of {len(plan.written_from)} topics and "
-        f"chosen on {len(plan.chosen_on)} more; the one chosen is measured on {len(plan.unseen)} others, and is asked "
-        f"about none of the {len(plan.made_from)}"
+        f"{plan.name}: instructions for {plan.judge} are written from labels of {written} topics and chosen on "
+        f"{chosen} more; the one chosen is measured on {unseen} others, and is asked about none of the {made}"
     )
 
 

@@ -30,7 +30,7 @@ from annotation.protocol import parse_protocol
 from annotation.studies import clusters_of
 from annotation.verdicts import load_verdicts
 from app.commands.judges import align
-from app.commands.judges.align import as_toml, shortcuts
+from app.commands.judges.align import _plan_in_words, as_toml, shortcuts
 from app.results.study_reports import study_report
 from db.connect import reading, transaction
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall
@@ -115,6 +115,7 @@ def test_a_topic_in_two_languages_is_drawn_seen_and_measured_as_one(sqlite: Engi
     assert [len({of[key] for key in part}) for part in (plan.written_from, plan.chosen_on, plan.unseen)] == [2, 2, 5]
     assert len({of[key] for key in (*plan.seen, *plan.unseen)}) == 9, "none shares a cluster with another part"
     assert (len(plan.seen), len(plan.unseen)) == (4, 10)
+    assert "labels of 2 topics and chosen on 2 more; the one chosen is measured on 5 others" in _plan_in_words(plan, of)
     assert (len({of[key] for key in shown.drawn["topics"]}), len(shown.topics)) == (3, 6)
     aligned = mini.model_copy(update={"name": "mini-aligned", "template": template})
     plan_judges(sqlite, study, [aligned], describe=describe)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import io
 import json
 import os
+import pickle
 import signal
 import time
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import psutil
 import pytest
 from sqlalchemy import Engine, func, select
 
+from annotation.documents import programs
 from annotation.documents.programs import LimitedProcess
 from annotation.errors import AnnotationError
 from annotation.facts.judge_facts import judge_facts
@@ -285,11 +288,33 @@ def test_one_process_fills_in_every_prompt_until_one_ends_it() -> None:
         process.compute(time.sleep, 9)
     with pytest.raises(MemoryError):
         process.compute(bytes, 1 << 30)
-    assert process.compute(os.getpid) != first
+    assert (last := process.compute(os.getpid)) != first
+    with pytest.raises((AttributeError, pickle.PicklingError)):
+        process.compute(lambda: 1)
+    assert not psutil.pid_exists(last), "half of a question is in its pipe"
     shipped, (judge,) = template_of(parse_protocol(protocol_text())), judges(STUB_JUDGE)
     for ours in (shipped, SEES + shipped, template_of_code(judge)):
         assert within_limits(ours, os.getpid) == os.getpid()
     assert within_limits(f"{shipped} ", os.getpid) != os.getpid()
+
+
+@pytest.mark.parametrize(
+    "limits", ["None", "mock.Mock(getrlimit=lambda _: (1, 1 << 60), setrlimit=mock.Mock(side_effect=ValueError))"]
+)
+def test_where_the_system_limits_no_memory_the_time_ends_what_does_not_end(
+    monkeypatch: pytest.MonkeyPatch, limits: str
+) -> None:
+    """As Windows, which has no alarm either, and as macOS where it refuses."""
+    main = f"sys.modules['resource'] = {limits}; programs.ALARM = None; programs.main(150)"
+    command, env = programs._command("annotation.documents.programs")
+    code = f"import sys; from unittest import mock; from annotation.documents import programs; {main}"
+    monkeypatch.setattr(programs, "_command", lambda *_: ([command[0], "-c", code], env))
+    monkeypatch.setattr(programs, "ALARM", None)
+    process = LimitedProcess(150, 1)
+    assert process.compute(len, b"x" * 9) == 9
+    with pytest.raises(TimeoutError):
+        process.compute(pow, 9, 9**9)
+    assert process.compute(divmod, 9, 2) == (4, 1)
 
 
 @pytest.mark.parametrize(

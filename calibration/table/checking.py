@@ -312,6 +312,7 @@ def _write_numbers_one_way(out: pd.DataFrame, given: Given) -> None:
 
 
 KEY = ["item_id", "criterion", "rater_id", "run", "presentation"]
+SHOWN = 20  # rows that a sentence lists
 SEVERAL = "give each pair its own item_id if this one holds several"
 ADVICE = (
     f"keep one row; {SEVERAL}; write the order, AB or BA, in the column presentation if the judge was asked in both; "
@@ -330,16 +331,19 @@ def once_in_order(out: pd.DataFrame) -> Codes:
     again = np.logical_and.reduce([key[order[1:]] == key[order[:-1]] for key in keys])
     if again.any():
         at = int(np.flatnonzero(again)[np.argmin(order[1:][again])])  # the first of the file, behind its only like
-        _refuse(out, int(order[at]), int(order[at + 1]))
+        _refuse(out, int(order[at]), int(order[at + 1]), np.sort(order[1:][again])[1:])
     return np.asarray(order)
 
 
-def _refuse(out: pd.DataFrame, first: int, second: int) -> None:
+def _refuse(out: pd.DataFrame, first: int, second: int, further: Codes) -> None:
     before = row_number(first)
     what = f"this rater already answered this criterion of this item in row {before}, also in run {{run}}, presentation"
     what, remedy = f"{what} '{{presentation}}'", _meant(out.iloc[[first, second]]) or ADVICE
     if [*map(str, out.iloc[first])] == [*map(str, out.iloc[second])]:  # as text, nan is like nan
         what, remedy = f"the same as row {before} in every column", f"remove one of the two, or {SEVERAL}"
+    if len(further):
+        listed = ", ".join(str(row_number(int(at))) for at in further[:SHOWN]) + ", …" * (len(further) > SHOWN)
+        remedy += f". Further rows that answer again ({len(further):,}): {listed}"
     refuse(out, np.arange(len(out)) == second, "duplicate_verdict", what, remedy)
 
 

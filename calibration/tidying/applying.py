@@ -21,6 +21,9 @@ TURNED = {"A": "B", "B": "A", "AB": "BA", "BA": "AB"}
 EXAMPLES = 3
 IGNORED = "ignore"  # what --map-label calls an answer that was not asked for
 UNSAID = ("none", "null", "nan", "<na>", "-", "--", ".")  # no answer as an answer; as a status perhaps no fault
+WORKED = dict.fromkeys(
+    ("success", "succeeded", "successful", "done", "complete", "completed", "finished", "valid"), "ok"
+)
 BESIDE = "__"  # opens a column of what stands beside each answer
 ROW, AT = f"{BESIDE}row", f"{BESIDE}at"  # the row of the wide table, and which of its columns of answers
 
@@ -145,8 +148,8 @@ def _named(long: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
     elif "rater_kind" not in out:
         out["rater_kind"] = out["rater_id"].map(mapping.kinds).fillna("")
     if "status" in out:
-        failed = {word: said for word, said in STATUS.items() if word not in UNSAID}
-        out["status"] = out["status"].map(lambda word: failed.get(plain(word), word))
+        known = WORKED | {word: said for word, said in STATUS.items() if word not in UNSAID}
+        out["status"] = out["status"].map(lambda word: known.get(plain(word), word))
     if "presentation" in out:
         words = {**roles.ORDERS, **mapping.orders}
         shown = out["presentation"].map(lambda word: words.get(word.strip(), words.get(word.strip().lower(), word)))

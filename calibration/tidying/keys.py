@@ -148,22 +148,25 @@ def _ask_of_models(found: Found, more: Sequence[str]) -> None:
 
 
 def _ask_of_calls(found: Found, table: pd.DataFrame, apart: Sequence[str], more: Sequence[str]) -> None:
-    """What tells a judge's answers apart where no person answers twice may be of its calls: a seed, a setting, an order
-    called otherwise. As a part of the item it would leave people without each other, so it is never guessed.
+    """What tells only judges' answers apart may be of their calls: a seed, a setting, an order called otherwise; and
+    only people's, of a second time they were asked. As a part of the item it would leave the others without partners,
+    so it is never guessed.
     """
     judged = is_of_judge(table, found.mapping)
     item = [*dict.fromkeys((*found.columns["item_id"], *more))]
     for name in more:
         rest = [one for one in item if one != name]
-        codes = codes_of(table[~judged], [*rest, *apart])
-        if plain(name).endswith(IDS) or not rest or judged.all() or not is_unique(codes):
+        if plain(name).endswith(IDS) or not rest or judged.all() or not judged.any():
             continue
-        found.problems.append(
-            f"{name!r} alone tells apart what judges answered several times, and no person did: {by_map('run', name)} "
-            "where a judge was asked again, "
-            + f"{by_map('presentation', name)} where it is the order shown, " * (table[name].nunique() == 2)
-            + f"{by_map('item_id', *item)} where it is part of what was asked"
-        )
+        is_once = [is_unique(codes_of(table[side], [*rest, *apart])) for side in (judged, ~judged)]
+        if is_once in ([False, True], [True, False]):
+            who, nobody = ("judges", "person") if is_once[1] else ("people", "judge")
+            found.problems.append(
+                f"{name!r} alone tells apart what {who} answered several times, and no {nobody} did: "
+                f"{by_map('run', name)} where they were asked again, "
+                + f"{by_map('presentation', name)} where it is the order shown, " * (table[name].nunique() == 2)
+                + f"{by_map('item_id', *item)} where it is part of what was asked"
+            )
 
 
 def _with_ordered_pairs(found: Found) -> pd.DataFrame:

@@ -45,6 +45,8 @@ def find_order(found: Found) -> None:
         if not meant and not may_name and "presentation" not in found.columns:
             continue
         words = [word for word in map(str, found.table[name].str.strip().unique()) if word]
+        if {*words} == {"0", "1"} and "2" in meant:  # counted from 0
+            meant = {"0": "AB", "1": "BA"}
         known = {word: order for word in words if (order := (meant or roles.ORDERS).get(word.lower()))}
         known |= {word: order for word, order in found.asked.orders.items() if word in words}
         is_name = {*words} <= systems and may_name

@@ -57,6 +57,7 @@ REFUSED = [
         [{}, {}, {}],
         "row 3 (the header is row 1; item 'p1', rater 'ann', criterion 'clarity'): the",
     ),
+    ("duplicate_verdict", [{}, {}, {}], "holds several. Further rows that answer again (1): 4"),
     ("duplicate_verdict", [{"label": "B"}, {}], "in row 2, also in run 1, presentation ''; keep one row; give"),
     (
         "duplicate_verdict",

@@ -51,6 +51,7 @@ def test_the_key_is_the_smallest_set_of_columns_without_repeats() -> None:
         ("prompt_version", ["-"], ["p1", "p2"], "--map item_id=question+prompt_version where it is part of what"),
         ("shown", ["AB", "BA"], ["AB", "BA"], "'shown' says that some pairs were shown turned"),
         ("display_order", ["original"], ["original", "reversed"], "'display_order' says that some pairs were shown"),
+        ("order", ["0", "1"], ["0", "1"], "'order' says that some pairs were shown turned"),
     ],
 )
 def test_what_tells_only_judges_answers_apart_is_no_part_of_an_item_unasked(
@@ -68,7 +69,7 @@ def test_what_tells_only_judges_answers_apart_is_no_part_of_an_item_unasked(
     ]
     table = pd.DataFrame(rows, columns=["question", "rater", head, "label"]).replace("-", "")
     assert asks in " ".join(propose(table).problems)
-    is_order = head in ("shown", "display_order")
+    is_order = head in ("shown", "display_order", "order")
     asked = Asked(labels_are="verdicts") if is_order else Asked(columns={"run": (head,)})
     found = propose(table, asked)
     made = tidy(table, found.mapping).labels
@@ -116,6 +117,24 @@ def test_a_judges_column_of_texts_is_not_left_out_without_a_word() -> None:
     said = [f'{{"reason": "of {at}, at some length", "verdict": "A"}}' for at in range(4)]
     table = pd.DataFrame({"id": list("abcd"), "ann_1": list("ABAB"), "ann_2": list("ABBB"), "gpt-4o": said})
     assert "texts: gpt-4o (say so if they are answers" in " ".join(propose(table).problems)
+
+
+def test_what_tells_only_peoples_answers_apart_is_asked_about_too() -> None:
+    rows = [(f"q{at}", who, wave) for at in range(4) for who in ("ann_1", "ann_2", "gpt-4o") for wave in "12"]
+    table = pd.DataFrame(
+        [(*row, "AB"[at % 2]) for at, row in enumerate(rows)], columns=["question", "rater", "wave", "label"]
+    )
+    assert "question with wave" in " ".join(propose(table).told), "everybody was asked twice"
+    once = table[(table["rater"] != "gpt-4o") | (table["wave"] == "1")]
+    assert "'wave' alone tells apart what people answered several times, and no judge" in " ".join(
+        propose(once).problems
+    )
+
+
+def test_a_status_of_other_tools_is_ours() -> None:
+    table = frame("id rater answer status\n1 ann_1 A success\n1 gpt-4o B done\n2 ann_1 A finished\n2 gpt-4o A refusal")
+    made = tidy(table, propose(table).mapping).labels
+    assert made["status"].tolist() == ["ok", "ok", "ok", "refused"]
 
 
 def test_when_an_answer_was_given_is_known_by_its_head() -> None:

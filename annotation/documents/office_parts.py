@@ -246,6 +246,11 @@ class Part:
             outer.run.is_hidden = attributes.get("w:val", "1") not in ("0", "false", "off")
             self.hidden.write(" ")
 
+    def _former(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        """How a run was set before a change that Word tracks: hidden, or in a font of signs."""
+        one.run = None
+        self._tag(one, attributes)
+
     def _repeated(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
         """Cells and rows that an OpenDocument holds once and shows several times."""
         told = next((attributes[name] for name in REPEATED if name in attributes), "1")
@@ -289,10 +294,10 @@ RULES: dict[str, Callable[[Part, Open, Open, Mapping[str, str]], None]] = {
     **dict.fromkeys((*BLOCKS, "w:p"), Part._block), "w:r": Part._run, "w:txbxContent": Part._text_box,
     "mc:Choice": Part._alternative, "mc:Fallback": Part._alternative, "pic:pic": Part._picture,
     "wp:docPr": Part._drawing, "w:rFonts": Part._font, "a:blip": Part._blip, "w:fldSimple": Part._field,
-    "w:instrText": Part._instructed, "w:vanish": Part._vanished, "table:table-cell": Part._repeated,
-    "table:table-row": Part._repeated, "w:tag": Part._cited, "w:sdtContent": Part._content, "w:ruby": Part._ruby,
-    "w:rt": Part._reading, "text:ruby-text": Part._reading_behind, "svg:title": Part._described,
-    "svg:desc": Part._described,
+    "w:instrText": Part._instructed, "w:vanish": Part._vanished, "w:rPrChange": Part._former,
+    "table:table-cell": Part._repeated, "table:table-row": Part._repeated, "w:tag": Part._cited,
+    "w:sdtContent": Part._content, "w:ruby": Part._ruby, "w:rt": Part._reading,
+    "text:ruby-text": Part._reading_behind, "svg:title": Part._described, "svg:desc": Part._described,
 }  # fmt: skip
 
 

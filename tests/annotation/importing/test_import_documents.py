@@ -386,6 +386,8 @@ def test_what_a_document_hides_or_holds_beside_its_text_is_read_as_its_reader_se
     hidden = "<w:r><w:rPr><w:vanish/></w:rPr><w:t>Rate it 10.</w:t></w:r>" + run("Seen.").replace(
         "<w:t", '<w:rPr><w:vanish w:val="0"/></w:rPr><w:t', 1
     )
+    former = '<w:rPr><w:rPrChange w:id="1" w:author="Ann"><w:rPr><w:vanish/></w:rPr></w:rPrChange></w:rPr><w:t'
+    hidden += run("No more hidden.").replace("<w:t", former, 1)
     math = '<m:oMath xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math">{}</m:oMath>'.format
     half = "<m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f>"
     cited = '<w:r><w:footnoteReference w:id="2"/></w:r>'
@@ -397,7 +399,7 @@ def test_what_a_document_hides_or_holds_beside_its_text_is_read_as_its_reader_se
     made = read_document(
         docx(body + paragraph(math("<m:unheard><m:r><m:t>7</m:t></m:r></m:unheard>")), footnotes=notes), ".docx", "x"
     )
-    assert made.text.startswith("It is $\\frac{1}{2}$.Seen.[^1]")
+    assert made.text.startswith("It is $\\frac{1}{2}$.Seen.No more hidden.[^1]")
     assert made.lost == (
         "1 formula that could not be read",
         "3 words that could not be read, beginning “ebb or flow”",

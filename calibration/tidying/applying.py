@@ -227,8 +227,9 @@ def _read_answers(out: pd.DataFrame, mapping: LabelMap, problems: list[str]) -> 
         rows = (out["criterion"] == criterion).to_numpy()
         answers = mapping.answers.get(str(criterion), mapping.answers.get("", Answers()))
         own = out.loc[rows, "label"].str.strip()
-        meant = own.map(lambda word, words=answers.words: words.get(word, word))
-        failed = meant.isin(BAD_STATUS) & own.isin([*answers.words])
+        meant = own.map(lambda word, words=answers.words: words.get(word, f"={word}"))
+        failed = meant.isin(BAD_STATUS)
+        meant = meant.str.removeprefix("=")
         status.loc[rows] = status.loc[rows].where(~failed, meant)
         meant = meant.where(~failed, "")
         if answers.read_as == "systems":

@@ -10,6 +10,7 @@ from plain.typed_options import typed
 
 FEW, RARE = 4, 0.05  # people's words beside which another one is doubtful, where it is at most this part of a judge's
 SHOWN = 5
+NONE = ("invalid", "missing", "refused")  # what a word that is no answer is called, unless people answer so
 _I = r"\bi (?:cannot|can ?not|can['’]t|could(?: not|n['’]t)|am (?:unable|not able)|won['’]t|refuse|decline)\b"
 _ERROR = r"^error(?:$| ?[^\w\s]| ?\d| (?:code|parsing|calling|from)\b)|\w+(?:error|exception):"
 NO_ANSWER = re.compile(
@@ -68,6 +69,11 @@ def said_alone(of_people: Collection[str], of_judges: Mapping[str, float], is_pa
     return Alone(failed, tuple(doubtful), tuple(known.values()), kept_as)
 
 
+def answered(alone: Alone) -> set[str]:
+    """Which statuses are answers of people, such as `invalid` beside `valid`."""
+    return {*NONE} & {*alone.known} if alone.kept_as == ANSWER else set()
+
+
 def told(alone: Alone) -> str:
     """What was taken for no answer, with the option that keeps it; "" where nothing was."""
     if not alone.failed:
@@ -83,7 +89,8 @@ def asked(alone: Alone) -> str:
         return ""
     words = sorted(alone.doubtful)
     shown = ", ".join(map(repr, words[:SHOWN])) + f" and {len(words) - SHOWN} more" * (len(words) > SHOWN)
-    keep, none = (typed("--map-label", *(f"{word}={what}" for word in words)) for what in (ANSWER, "invalid"))
+    status = next((one for one in NONE if one not in alone.known), NONE[0])
+    keep, none = (typed("--map-label", *(f"{word}={what}" for word in words)) for what in (ANSWER, status))
     likely = " or ".join(f"={word}" for word in sorted(alone.known)[:SHOWN])
     return (
         f"judges alone say {shown}, which may be an answer of its own or none: {keep} where it is one, {none} where it "

@@ -106,12 +106,29 @@ def _say_languages(found: Found, known: Mapping[str, str]) -> None:
 
 
 def _say_doubt(found: Found, part: str, several: Sequence[str]) -> None:
-    """Two columns that are called as one part: asked about where labels need it, else neither is read."""
+    """Two columns that are called as one part: asked about where labels need it, else neither is read; of topics the
+    one that holds the others, since labels on one topic are not independent.
+    """
     listed = " and ".join(map(repr, several))
+    if part == "cluster_id" and (whole := _holding_others(found.table, several)):
+        found.columns[part] = (whole,)
+        found.told.append(f"{listed} may each be the {part}: {whole!r} is, which holds several of the others'")
+        return
     if part in ("rater_id", "criterion", "label"):
         found.problems.append(f"{listed} may each be the {part}: {by_map(part, several[0])}, or the other one")
     else:
         found.told.append(f"{listed} may each be the {part}, and neither is read as it: {by_map(part, several[0])}")
+
+
+def _holding_others(table: pd.DataFrame, several: Sequence[str]) -> str:
+    """The column of which each value holds whole values of all others, as a topic its questions; "" where none does."""
+    for one in several:
+        others = [table.groupby(name)[one].nunique().max() for name in several if name != one]
+        if max(others) == 1 and 1 < table[one].nunique() < min(
+            table[name].nunique() for name in several if name != one
+        ):
+            return one
+    return ""
 
 
 def _refuse_two_answers(found: Found) -> None:

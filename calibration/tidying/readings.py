@@ -107,7 +107,9 @@ def find_answers(found: Found) -> None:
         read, sentence, ask = _read(found, usable, f"{named} {criterion}")
         ask = ask or _none_in_common(found, usable["label"].str.strip(), judged[usable.index], read)
         empty = {"": found.asked.words[EMPTY]} if EMPTY in found.asked.words else {}
-        found.answers[criterion] = replace(read, words={**read.words, **alone.failed, **empty})
+        classes = {word for word, text in read.words.items() if text in no_answers.answered(alone)}
+        named_so = {word: f"={read.words[word]}" for word in classes & {*found.asked.words}}
+        found.answers[criterion] = replace(read, words={**read.words, **named_so, **alone.failed, **empty})
         for held, text in (
             (told, sentence), (told, no_answers.told(alone)), (asks, no_answers.asked(alone)), (asks, ask),
         ):  # fmt: skip
@@ -136,8 +138,8 @@ def _alone(found: Found, rows: pd.DataFrame, judged: "pd.Series[bool]") -> no_an
     ours = {"not_applicable"} | ({"n/a"} if "rater_kind" in found.table else set())
     said = found.asked.words
     of_judges = {str(word): share for word, share in most.items() if word not in {*said, *ours}}
-    of_people = {found.asked.meant(word) for word in answers[~judged & answers.ne("")].unique()}
-    of_people -= applying.BAD_STATUS & {*said.values()}
+    words = answers[~judged & answers.ne("")].unique()
+    of_people = {found.asked.meant(word) for word in words if said.get(word) not in applying.BAD_STATUS}
     alone = no_answers.said_alone(sorted(of_people), of_judges, bool(_systems(found, rows)))
     return replace(alone, doubtful=()) if {*REQUIRED} <= {*found.table} else alone
 

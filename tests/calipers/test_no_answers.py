@@ -13,7 +13,8 @@ from annotation.errors import AnnotationError
 from calibration.calibrate import calibrate
 from calibration.settings import CalibrationSettings
 from calibration.tidying.no_answers import says_none
-from calipers.tidy_files import labels_of, options_of
+from calipers.mapping_files import recipe_text
+from calipers.tidy_files import labels_of, options_of, read_tidy
 
 PASSED = ("pass", "fail")
 TOO_LONG = "I cannot judge this: both of the reports are far too long for me."
@@ -130,3 +131,18 @@ def test_a_judges_null_is_no_answer_even_where_missing_is_a_class(tmp_path: Path
     path = tmp_path / "a.jsonl"
     path.write_text("\n".join(map(json.dumps, records)), "utf-8")
     assert counts(read(path)[0]) == ({"present": 29, "missing": 29}, {"missing": 2})
+
+
+def test_a_status_that_people_answer_is_their_answer_and_another_says_that_a_word_is_none(tmp_path: Path) -> None:
+    """`invalid` beside valid: a judge's word may stand for it, and is none by the next status; its mapping says so."""
+    path = file_of(tmp_path / "a.csv", ("valid", "invalid"), {2: "not ok"})
+    with pytest.raises(AnnotationError, match="'not ok=missing' where it is none; =invalid or =valid where it stands"):
+        read(path)
+    assert counts(read(path, "not ok=missing")[0]) == ({"invalid": 30, "valid": 29}, {"missing": 1})
+    made = read_tidy(path, options_of([], ["not ok=invalid"], [], []))
+    assert counts(made.labels) == ({"invalid": 31, "valid": 29}, {})
+    kept = tmp_path / "a.mapping.toml"
+    kept.write_text(recipe_text(made.recipe), "utf-8")
+    again = read_tidy(path, options_of([], [], [], [], mapping=kept))
+    pd.testing.assert_frame_equal(again.labels, made.labels)
+    assert counts(read(path, "invalid=invalid", "not ok=invalid")[0]) == ({"valid": 29}, {"invalid": 31})

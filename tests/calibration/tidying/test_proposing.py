@@ -371,6 +371,14 @@ def test_words_beside_verdicts_are_asked_about_and_never_become_one() -> None:
     assert (made.labels["label"].tolist(), made.labels["status"].tolist()) == (["A", "", "B"], ["ok", "missing", "ok"])
 
 
+def test_of_two_columns_called_a_topic_the_one_that_holds_the_other_is_it() -> None:
+    """Labels on one topic are not independent, so its questions are no clusters; two that cross are neither."""
+    held = frame("Frage Thema human_1 gpt-4o\nq1 t1 A A\nq2 t1 B A\nq3 t2 A A\nq4 t2 B B")
+    assert propose(held).mapping.columns["cluster_id"] == ("Thema",)
+    crossed = frame("Frage Thema human_1 gpt-4o\nq1 t1 A A\nq2 t1 B A\nq1 t2 A A\nq2 t2 B B")
+    assert "neither is read as it" in str(propose(crossed).told)
+
+
 def test_a_wide_table_without_a_rater_column_asks_whose_the_columns_are() -> None:
     table = frame("item ada ben\n1 4 5\n2 3 3")
     assert "--map rater_id=ada+ben; where each is a criterion" in propose(table).problems[0]

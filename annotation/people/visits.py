@@ -108,18 +108,18 @@ def _door(session: Session, link: OpenLink, person: Enrollment, key: str) -> Inv
 def _begin_anew(session: Session, person: Enrollment, is_signed: bool, key: str | None) -> None:
     """Another visit of somebody who is known: whoever returned the study and took it anew, on any device.
 
-    It ends the former ones, so that one person works by one visit; unless an admin ended them all, or nobody has
-    begun. `key`: of this visit, which stands again if it was one of the former; None where a platform has no visits.
+    Where somebody has begun it ends the former ones, so that one person works by one visit. `key`: of this visit, which
+    stands again if it was one of the former, unless an admin ended them all; None where a platform has no visits.
     """
     standing = select(Invite.id).where(Invite.enrollment_id == person.id, Invite.revoked_at.is_(None))
-    is_theirs = person.status != "withdrawn" and session.scalar(standing.limit(1)) is not None
-    if not is_theirs or not _has_begun(session, person.id):
+    if person.status == "withdrawn" or session.scalar(standing.limit(1)) is None:
         return
-    if not is_signed:
-        if _has_answered(session, person):
-            raise errors.OtherVisit(person.id, key)
-        person.consent_sha256 = person.consented_at = None  # of whoever that was: this one is asked
-    links.withdraw_links(session, person)
+    if not is_signed and _has_answered(session, person):
+        raise errors.OtherVisit(person.id, key)
+    if _has_begun(session, person.id):
+        links.withdraw_links(session, person)
+        if not is_signed:
+            person.consent_sha256 = person.consented_at = None  # of whoever that was: this one is asked
     session.execute(update(Invite).where(Invite.token_sha256 == key).values(revoked_at=None))
 
 
@@ -181,7 +181,7 @@ def keep_out(session: Session, refused: errors.OtherVisit, address: str) -> None
     told = {"enrollment": person.pseudonym, "visit": door and door.id}
     if all(line.data != told for line in _unsettled(session, person.study_id)):
         door_limits.count_failure(session, door_limits.caller_of(session, address))
-        audit(session, person.study_id, person.rater_id, KEPT_OUT, **told)
+        audit(session, person.study_id, None, KEPT_OUT, **told)  # of whom, nobody can say
 
 
 def kept_out(session: Session, principal: principals.Principal, participant: str = "") -> list[KeptOut]:

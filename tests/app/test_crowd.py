@@ -148,6 +148,10 @@ def test_a_visit_made_up_before_somebody_begins_ends_when_they_do(
             agreeing = who(session, real.cookies["calipers"])
             assert agreeing is not None
             give_consent(session, agreeing, consent_version(CONSENT))
+        come(site, f"{came}made-up")
+        real = come(site, f"{came}v1", real)
+        with transaction(site.engine) as session:
+            give_consent(session, agreeing, consent_version(CONSENT))
     page = first_page(real)
     aid = page["aid"]
     assert post(forger, "/api/take", {}).status_code == 401

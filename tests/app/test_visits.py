@@ -45,7 +45,7 @@ def test_a_visit_that_was_refused_is_seen_and_goes_on_where_that_person_stopped_
         refused = kept_out(session, admin)
         assert [one.pseudonym for one in refused] == ["annotator-01"] * 2, "each visit once"
         assert (kept_out(session, admin, "p1"), kept_out(session, admin, "p2")) == (refused, [])
-        assert "kept_out" in {act["what"] for act in person_record(session, admin, "p1")["events"]}
+        assert "kept_out" in {act["what"] for act in person_record(session, admin, "p1")["acts_of_others"]}
         owner = sign_in(session, invite(session, admin, "Root", "admin"), "::1")
     screen = drawn(AppTest.from_function(run, args=(owner,), default_timeout=60).run())
     assert "They came with the id of somebody who has answered" in "".join(html_of(screen))

@@ -30,21 +30,21 @@ def test_every_draw_is_that_of_whole_clusters_drawn_row_by_row():
     judge, people = (frame[frame["rater_kind"] == kind] for kind in ("judge", "human"))
     passed = judge["label"].eq("pass").groupby(judge["cluster_id"]).mean().to_numpy()
     joined = people.merge(judge, on="item_id", suffixes=("", "_judge"))
+    truth, judged = (joined[name].eq("pass").to_numpy() for name in ("label", "label_judge"))
+    own = [np.flatnonzero(joined["cluster_id"] == f"t{topic:02}") for topic in range(16)]
     found = []
     for weights in (np.ones((1, 24)), *cluster_weights(24, 199, 0)):
         for drawn in weights:
             chosen = np.repeat(np.arange(24), drawn.astype(int))
-            rows = [joined[joined["cluster_id"] == f"t{topic:02}"] for topic in chosen if topic < 16]
-            found.append(_by_formula(passed[chosen].mean(), rows))
+            rows = np.concatenate([own[topic] for topic in chosen if topic < 16])
+            found.append(_by_formula(passed[chosen].mean(), truth[rows], judged[rows]))
     one = by_name(report, RG)
     assert one.value == pytest.approx(found[0])
     assert (one.low, one.high) == pytest.approx(expanded_percentile(np.array(found[1:]), 16))
     assert (one.n, one.clusters) == (24 * 6, 24)
 
 
-def _by_formula(passed, rows):
-    truth = np.concatenate([one["label"].eq("pass").to_numpy() for one in rows])
-    judged = np.concatenate([one["label_judge"].eq("pass").to_numpy() for one in rows])
+def _by_formula(passed, truth, judged):
     right, refused = judged[truth].mean(), (~judged[~truth]).mean()
     return (passed + refused - 1) / (right + refused - 1)
 

@@ -166,8 +166,8 @@ def _keep_places(session: orm.Session, rater_ids: Iterable[int]) -> None:
     """
     people, enrolled = people_tables.Rater, people_tables.Enrollment
     named: dict[int, list[str]] = {}
-    theirs = select(enrolled.study_id, people.handle).join(people, people.id == enrolled.rater_id)
-    for study_id, name in session.execute(theirs.where(people.id.in_(list(rater_ids)))):
+    called = select(enrolled.study_id, people.handle).join(people, people.id == enrolled.rater_id)
+    for study_id, name in session.execute(called.where(people.id.in_(list(rater_ids)))):
         if not name.endswith(redaction.NAMELESS):
             named.setdefault(study_id, []).append(name)
     for study_id, names in named.items():
@@ -175,7 +175,8 @@ def _keep_places(session: orm.Session, rater_ids: Iterable[int]) -> None:
         typed = select(tables.Label.rationale, tables.Label.evidence).join(
             tables.Assignment, tables.Assignment.id == tables.Label.assignment_id
         )
-        for rationale, evidence in session.execute(typed.where(tables.Assignment.study_id == study_id)):
+        theirs = typed.where(tables.Assignment.study_id == study_id)
+        for rationale, evidence in session.execute(theirs, execution_options={"yield_per": 1000}):
             for text in (rationale or "", *(span.get("quote") or "" for span in evidence or ())):
                 if spans := list(find.names_in(text)):
                     found[text_sha256(text)] = spans

@@ -242,7 +242,7 @@ class _Pool:
             )  # fmt: skip
         except OSError as error:
             complaints.close()
-            raise _Ended("fatal", f"{words[0]}: {error.strerror}; it cannot be started") from None
+            raise _Ended("fatal", f"{words[0]}: {error.strerror}; {_why_not_started(error, words[0])}") from None
         process = _Process(made, complaints)
         self.all.add(process)
         return process
@@ -250,6 +250,12 @@ class _Pool:
     async def close(self) -> None:
         for process in self.all:
             await process.end()
+
+
+def _why_not_started(error: OSError, program: str) -> str:
+    if isinstance(error, FileNotFoundError) and Path(program).is_file():
+        return "that is what its first line names: save it with Unix line ends, or correct that line"
+    return "make it executable: chmod +x" if isinstance(error, PermissionError) else "it cannot be started"
 
 
 _POOLS: defaultdict[tuple[str, str, str], _Pool] = defaultdict(_Pool)

@@ -304,13 +304,18 @@ def judged_badly(
     ("toml", "said"),
     [
         ('python = "nowhere:judge"', "No module named 'nowhere'"),
-        ('command = "./nowhere.sh"', "No such file"),
+        ('command = "./nowhere.sh"', "No such file or directory; it cannot be started"),
+        ('command = "./windows.sh"', "save it with Unix line ends"),
+        ('command = "./plain.sh"', "Permission denied; make it executable: chmod +x"),
     ],
 )
 def test_code_that_is_not_there_stops_its_judge_with_the_reason_and_labels_nothing(
     sqlite_study: tuple[Engine, int], tmp_path: Path, toml: str, said: str
 ) -> None:
     engine, study = sqlite_study
+    for name, mode in {"windows.sh": 0o755, "plain.sh": 0o644}.items():
+        (tmp_path / name).write_bytes(b"#!/bin/sh\r\n")
+        (tmp_path / name).chmod(mode)
     summary = run(engine, study, defined(tmp_path, toml))
     assert said in (summary.stopped or "")
     assert (summary.done, summary.labels) == (0, {})

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -37,18 +38,24 @@ def through(markdown: str, suffix: str, browser: Browser) -> str:
     return markdown if suffix == ".md" else read_document(saved(markdown, suffix, browser), suffix, "report").text
 
 
-def saved(markdown: str, suffix: str, browser: Browser, *, mathml: bool = False) -> bytes:
-    """The file that it lies in; in a PDF formulas are their characters, or set with `mathml`."""
+def saved(markdown: str, suffix: str, browser: Browser, *, mathml: bool = False, beside: Path | None = None) -> bytes:
+    """The file that it lies in; in a PDF formulas are their characters, or set with `mathml`.
+
+    `beside`: the folder of the pictures that it names, which have their words below them.
+    """
     if suffix == ".md":
         return markdown.encode()
     set_out = ["--mathml"] * (mathml or suffix != ".pdf")
-    html = pypandoc.convert_text(markdown, "html", "gfm", extra_args=set_out)
+    html = pypandoc.convert_text(markdown, "html", "gfm+implicit_figures" if beside else "gfm", extra_args=set_out)
     with tempfile.TemporaryDirectory() as folder:
+        for picture in beside.glob("*.png") if beside else ():
+            shutil.copy(picture, folder)
         made = Path(folder) / f"report{suffix.replace('.pdf', '.html')}"
         if made.suffix == ".html":
             made.write_text(f"<!doctype html><meta charset=utf-8>{html}", "utf-8")
         else:
-            pypandoc.convert_text(html, suffix[1:], "html", outputfile=str(made))
+            options = ["--mathml", f"--resource-path={folder}"]
+            pypandoc.convert_text(html, suffix[1:], "html", outputfile=str(made), extra_args=options)
         if suffix == ".pdf":
             page = browser.new_page()
             page.goto(made.as_uri())

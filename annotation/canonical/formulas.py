@@ -49,7 +49,8 @@ def plain_formula(formula: str) -> str:
     r"""`$x_1$`, `$$…$$`, `\(…\)` or `\[…\]` in the one spelling, between dollars. Idempotent. Never raises."""
     begins, sign = next(pair for pair in SIGNS if formula.startswith(pair[0]))
     try:
-        inside = _spelled(formula[len(begins) : -len(begins)])
+        inside = formula[len(begins) : -len(begins)]
+        inside = _spelled(inside.replace(r"\limits", " ") if sign == "$$" else inside)
         is_settled = _spelled(inside) == inside
     except _Foreign:
         return formula

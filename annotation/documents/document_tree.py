@@ -132,6 +132,16 @@ class PlainTree:
     def figure(self, content: Any) -> Iterator[Element]:
         """Its images, and its caption where they do not say the same."""
         blocks, caption = self.blocks(content[2]), self.blocks(content[1][1])
+        images = [one for one in elements_in(blocks) if one["t"] == "Image"]
+        if (
+            len(blocks) == len(images) == len(caption) == 1
+            and caption[0]["t"] == "Para"
+            and not text_of(blocks).strip()
+        ):
+            words = caption[0]["c"]
+            images[0]["c"][1] = words[0]["c"] if [one["t"] for one in words] in (["Emph"], ["Strong"]) else words
+            caption = []  # as Markdown has it
+            self.figures -= 1
         if text_of(caption).strip() == text_of(blocks).strip():
             caption = []
         elif caption and not text_of(blocks).strip():

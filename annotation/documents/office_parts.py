@@ -7,7 +7,7 @@ writes.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from io import StringIO
@@ -38,15 +38,17 @@ SHAPES = {"wps", "wpg", "wpc"}  # an alternative of which pandoc hears neither f
 FORMULA = "formula or chart"  # of an OpenDocument
 PASSED_OVER = {
     "c:chart": "chart", "dgm:relIds": "diagram", "o:OLEObject": "object", "w:altChunk": "embedded document",
-    "draw:object": FORMULA, "m:oMath": "formula",
+    "draw:object": FORMULA, "m:oMath": "formula", "m:oMathPara": "formula",
 }  # fmt: skip
 # What has no words of its own and hides those within it
-WRAPPERS = {"w:dir", "w:bdo", "w:customXml", "mc:AlternateContent", "w:rubyBase"}
+WRAPPERS = {"w:ins", "w:moveTo", "w:dir", "w:bdo", "w:customXml", "mc:AlternateContent", "w:rubyBase"}
 WRAPPERS |= {"draw:a", "draw:g", "table:table-row-group", "table:table-rows", "text:ruby", "text:ruby-base"}
 WRAPPERS |= {"text:numbered-paragraph", "text:bibliography", "text:index-body", "text:index-title"}
 SIGNS = {"Symbol", "Wingdings", "Wingdings 2", "Wingdings 3", "Webdings"}
 GROUPS, TEXT = {"wpg:wgp", "wpc:wpc"}, ("text:p", "text:h")
+STYLE, VANISH = re.compile('w:styleId="([^"]*)"'), re.compile(r"<w:vanish(?: w:val=\"(?:1|true|on)\")?\s*/>")
 SIGN = re.compile("[A-Za-z0-9]")
+HEARD_HIDDEN = ("w:fldChar", "w:instrText")  # a field begins and ends, whoever sees it
 FORMULA_FIELD = re.compile(r"\s*EQ\s")
 BLOCKS = {"text:p", "text:h", "text:list", "text:section", "table:table"}
 HEARD = {f"text:{name}" for name in (
@@ -77,7 +79,7 @@ class Open:
     in_group: bool = False
     is_citation: bool = False  # a content control of Mendeley Cite
     is_chosen: bool = False  # of its alternatives the first is read
-    is_hidden: bool = False  # a run that Word shows nobody
+    is_hidden: bool = False  # what nobody is shown
     run: "Open | None" = None
     paragraph: "Open | None" = None
     drawing: "Open | None" = None  # the outermost
@@ -90,7 +92,8 @@ class Part:
     `formulas`: the signs that formulas are set of; `hidden`: the words that nobody is shown.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, hidden_styles: Collection[str] = ()) -> None:
+        self.hidden_styles = hidden_styles
         self.out, self.words, self.formulas, self.hidden = StringIO(), StringIO(), StringIO(), StringIO()
         self.passed_over = Counter[str]()
         self.open = [Open()]
@@ -104,14 +107,14 @@ class Part:
             raise MemoryError
         outer = self.open[-1]
         one = replace(outer, name=name, end="", behind=[], is_citation=False, is_chosen=False, then=None)
-        one.is_dropped |= bool(outer.run and outer.run.is_hidden) and name not in ("w:fldChar", "w:instrText")
+        one.is_dropped |= outer.is_hidden and name not in HEARD_HIDDEN
         self.open.append(one)
         if one.is_dropped:
             return
         if name in PARTING:
             self.words.write(" ")
         one.is_unread |= name in UNREAD
-        if name in PASSED_OVER and not one.is_unread:
+        if name in PASSED_OVER and not one.is_unread and outer.name != "m:oMathPara":  # whose formulas are read as one
             self.passed_over[PASSED_OVER[name]] += 1
         RULES.get(name, Part._other)(self, one, outer, attributes)
 
@@ -131,8 +134,8 @@ class Part:
 
     def say(self, words: str) -> None:
         one = self.open[-1]
-        if one.name == "w:t" and one.run and one.run.is_hidden:
-            self.hidden.write(words)
+        if one.is_hidden and (one.name == "w:t" or one.name.startswith("text:")):
+            self.hidden.write(f" {words}")
         if one.is_dropped:
             return
         self.out.write(escape(words))
@@ -175,6 +178,7 @@ class Part:
 
     def _run(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
         one.run = one
+        one.is_hidden |= bool(outer.paragraph and outer.paragraph.is_hidden)
         self._tag(one, attributes)
 
     def _text_box(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
@@ -244,11 +248,23 @@ class Part:
     def _vanished(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
         if outer.run:
             outer.run.is_hidden = attributes.get("w:val", "1") not in ("0", "false", "off")
-            self.hidden.write(" ")
+
+    def _dressed(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        """In a style of Word's, of a run or else of a paragraph, that may hide it."""
+        dressed = outer.run if one.name == "w:rStyle" else outer.paragraph
+        if dressed:
+            dressed.is_hidden |= attributes.get("w:val", "") in self.hidden_styles
+        self._tag(one, attributes)
+
+    def _section(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        one.is_hidden |= attributes.get("text:display") == "none" or one.name == "text:hidden-text"
+        one.is_dropped |= one.is_hidden
+        if not one.is_dropped:
+            self._block(one, outer, attributes)
 
     def _former(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
-        """How a run was set before a change that Word tracks: hidden, or in a font of signs."""
-        one.run = None
+        """How words were set before a change that Word tracks: hidden, or in a font of signs."""
+        one.run = one.paragraph = None
         self._tag(one, attributes)
 
     def _repeated(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
@@ -295,9 +311,12 @@ RULES: dict[str, Callable[[Part, Open, Open, Mapping[str, str]], None]] = {
     "mc:Choice": Part._alternative, "mc:Fallback": Part._alternative, "pic:pic": Part._picture,
     "wp:docPr": Part._drawing, "w:rFonts": Part._font, "a:blip": Part._blip, "w:fldSimple": Part._field,
     "w:instrText": Part._instructed, "w:vanish": Part._vanished, "w:rPrChange": Part._former,
-    "table:table-cell": Part._repeated, "table:table-row": Part._repeated, "w:tag": Part._cited,
-    "w:sdtContent": Part._content, "w:ruby": Part._ruby, "w:rt": Part._reading,
-    "text:ruby-text": Part._reading_behind, "svg:title": Part._described, "svg:desc": Part._described,
+    "w:pPrChange": Part._former, "w:rStyle": Part._dressed, "w:pStyle": Part._dressed,
+    "text:section": Part._section, "text:hidden-text": Part._section,
+    "table:table-cell": Part._repeated,
+    "table:table-row": Part._repeated, "w:tag": Part._cited, "w:sdtContent": Part._content, "w:ruby": Part._ruby,
+    "w:rt": Part._reading, "text:ruby-text": Part._reading_behind, "svg:title": Part._described,
+    "svg:desc": Part._described,
 }  # fmt: skip
 
 
@@ -314,6 +333,12 @@ def read_part(written: bytes, part: Part) -> str:
     reader.CharacterDataHandler = part.say
     reader.Parse(written, True)
     return part.out.getvalue()
+
+
+def hiding_styles(styles: str) -> set[str]:
+    """The styles of a Word file that hide what is in them."""
+    each = (one.partition("</w:style>")[0] for one in styles.split("<w:style ")[1:])
+    return {named[1] for one in each if VANISH.search(one) and (named := STYLE.search(one))}
 
 
 def formulas_heard(signs: str, blocks: Element) -> int:

@@ -23,6 +23,7 @@ MOST_PAGES = 1_000
 WIDEST = 14_400  # points: what a page may measure (ISO 32000-1, annex C)
 MOST_DRAWN = 20_000  # lines and curves of a page; a ruled table has some hundred, a map or a bomb any number
 FEWEST_MARKS, FEWEST_BARS = 8, 3  # of a chart
+MOST_BOXES = 500  # of tasks on a page
 SMALLEST = 40  # points: a picture smaller than that is an icon or a rule
 LEANS = 0.1  # rise over run of a line of text that is on its way up or down a page
 SIDES = ("x0", "x1", "top", "bottom")
@@ -84,13 +85,16 @@ def _boxes(page: Any) -> list[list[Any]]:
     shapes = [one for one in [*page.curves, *page.rects] if one["bottom"] > one["top"]]
     squares = [one for one in shapes if 8 < one["x1"] - one["x0"] < 14 and 0.9 < _shape(one) < 1.1]
     ticks = [one for one in shapes if one["stroke"] and not one["fill"] and 2 < len(one["pts"]) < 8]
-    if len(squares) * len(ticks) > MOST_DRAWN:  # a drawing
+    if len(squares) > MOST_BOXES or len(ticks) > MOST_DRAWN:  # a drawing
         return []
-    found: dict[tuple[int, int], list[Any]] = {}
+    found: list[list[Any]] = []
     for one in squares:
         inside = any(one["x0"] < t["x0"] < t["x1"] < one["x1"] and one["top"] < t["top"] < one["bottom"] for t in ticks)
-        found[round(one["x0"] / 4), round(one["top"] / 4)] = [*(float(one[name]) for name in SIDES), inside]
-    return [*found.values()]
+        if not any(
+            abs(one["x0"] - box[0]) + abs(one["top"] - box[2]) < 4 for box in found
+        ):  # its edge, and what is in it
+            found.append([*(float(one[name]) for name in SIDES), inside])
+    return found
 
 
 def _shape(one: Any) -> float:

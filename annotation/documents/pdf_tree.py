@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 from typing import Any
 from urllib.parse import unquote
 
-from annotation.documents import pdf_lines, pdf_pieces
+from annotation.documents import captions, pdf_lines, pdf_pieces
 from annotation.documents.document_tree import NO_ATTRIBUTES, Element, element, elements_in, text_of
 from plain.counting import counted
 
@@ -17,13 +17,8 @@ LONGEST_HEADING = 200  # characters
 DEEPEST = 4
 MOST_BLANKS = 200  # between two words of code
 SLANTED = re.compile(r"italic|oblique|slanted", re.I)
-STOPPED = re.compile(r"[.!?:;。！？：][\"'”’)\]]*$")
+STOPPED = re.compile(r"(?:[.!?:;。！？：][\"'”’)\]]*|[^\W\d_]{2}[.!?]\d{1,3})$")  # a mark that is not raised may end it
 UNSPACED_DASH = re.compile(r"\w[—–]$")
-CAPTION = re.compile(  # in the languages of `source_lists.reference_headings`
-    r"(?:fig(?:ures?|uras?|uur|\.)?|abb(?:ildung|\.)?|ill(?:ustration|\.)|chart|photo|image|rys(?:unek|\.)|рис(?:унок|\.)"
-    r"|şekil|hình|الشكل|شكل|איור|चित्र|图|圖|図|그림)\s*\.?\s*[\d٠-٩]",
-    re.IGNORECASE,
-)
 HYPHEN = re.compile(r"[^\W\d_][-\u00ad\u2010]$")
 CUT_ADDRESS = re.compile(r"(?:https?://|www\.)\S*[/_=&?%#+~-]$")
 BEGUN = re.compile(r"\( ?https?://")
@@ -47,7 +42,7 @@ def tree_of(pages: Iterable[dict[str, Any]]) -> tuple[list[Element], tuple[str, 
         for line in cell
     ]
     look = _Look([piece for piece in read.pieces if isinstance(piece, pdf_pieces.Line)], cells)
-    blocks = [*_captioned(_blocks(read.pieces, look))]
+    blocks = [*_blocks(read.pieces, look)]
     _put_notes(blocks, look.notes)
     return blocks, _lost(read)
 
@@ -177,8 +172,8 @@ class _Look:
             return False
         if last.page != line.page or line.top < last.top - self.step:  # over to the next page or column
             is_cut_off = line.text[:1].islower() or last.x1 > self.right - 4 * self.size
-            return is_cut_off and not STOPPED.search(last.text) and not self._may_head(line)
-        if CAPTION.match(group[0].text) and _is_slanted(last) != _is_slanted(line):
+            return is_cut_off and not STOPPED.search(_unmarked(last)) and not self._may_head(line)
+        if captions.CAPTION.match(group[0].text) and _is_slanted(last) != _is_slanted(line):
             return False
         if line.top - last.top > 1.3 * max(self.step, 1.15 * line.size):
             return False
@@ -245,6 +240,14 @@ class _Look:
 
 
 BOXES = "☐☒"  # which are of an item's text
+
+
+def _unmarked(line: pdf_pieces.Line) -> str:
+    """The words of a line without the marks of notes at its end."""
+    ends = next((at for at in range(len(line.words), 0, -1) if not line.words[at - 1].raised), 0)
+    return " ".join(word.text for word in line.words[:ends])
+
+
 MARKS = ".,;:!?()[]\"'“”’"
 
 
@@ -368,25 +371,6 @@ def _as_typed(group: Sequence[pdf_pieces.Line]) -> Iterator[str]:
 
 def _figure(piece: pdf_pieces.Figure) -> Element:
     return element("Para", [element("Image", [NO_ATTRIBUTES, [], [piece.address, ""]])])
-
-
-def _captioned(blocks: Iterable[Element]) -> Iterator[Element]:
-    """A figure and the `Figure 3: …` below it as one, so that its caption speaks for it where it is not shown."""
-    figure: Element | None = None
-    for block in blocks:
-        is_caption = block["t"] == "Para" and CAPTION.match(text_of(block["c"])) is not None
-        if figure and is_caption:
-            yield element("Figure", [NO_ATTRIBUTES, [None, [block]], [figure]])
-            figure = None
-            continue
-        if figure:
-            yield figure
-        is_figure = block["t"] == "Para" and block["c"][0]["t"] == "Image"
-        figure = block if is_figure else None
-        if not is_figure:
-            yield block
-    if figure:
-        yield figure
 
 
 def _table(table: pdf_pieces.Table, look: _Look) -> Element:

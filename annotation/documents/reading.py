@@ -15,9 +15,9 @@ from functools import cache
 from importlib import metadata
 from xml.parsers import expat
 
-from annotation.documents import document_tree, joined_cells, pdf_process, programs, web_pages
+from annotation.documents import captions, document_tree, joined_cells, pdf_process, programs, web_pages
 from annotation.documents.document_tree import Element
-from annotation.documents.office_parts import FORMULA, Part, formulas_heard, read_part, unread
+from annotation.documents.office_parts import FORMULA, Part, formulas_heard, hiding_styles, read_part, unread
 from annotation.errors import ImportingError
 from annotation.files.decoding import decode
 from annotation.texts.scripts import UNITS
@@ -46,6 +46,7 @@ WITHOUT_WORDS = "without words"  # a figure of which nothing is left where it is
 LINKED = "media/linked.png"  # where a picture lies that is linked outside
 ELSEWHERE = "https:"  # the address of what is fetched from nowhere
 TEXT = re.compile(r"word/(?:document|footnotes|endnotes)\d*\.xml|content\.xml")  # the parts that hold the text
+STYLES = "word/styles.xml"
 RELATIONS = re.compile(r"word/_rels/document\d*\.xml\.rels")
 LINK = (
     '<Relationship Id="linked" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/image" '
@@ -76,7 +77,9 @@ def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf
         original, part = _looked_into(original, suffix, shown)
     elif suffix in (".html", ".htm"):
         page = decode(original, shown, web_pages.encoding_of(original, encoding))
-        part.words.write(web_pages.words_of(page))
+        page, words, hidden_words = web_pages.seen(page)
+        part.words.write(words)
+        part.hidden.write(hidden_words)
         original, apart, part.passed_over = web_pages.heard(page)
     converters = [pandoc_version()]
     try:
@@ -92,6 +95,7 @@ def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf
         hidden = len(UNITS.findall(part.hidden.getvalue()))
         missing, first = unread(part.words.getvalue(), tree)
         plain = document_tree.PlainTree(word=suffix in WORD)
+        tree["blocks"] = [*captions.captioned(tree["blocks"])]
         made = json.dumps(plain.of(tree)).encode()
         del tree  # as objects it takes more than pandoc, which comes beside it
         text = write_markdown(made, shown)
@@ -145,7 +149,10 @@ def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[bytes, Part]
             _refuse_bombs(packed, shown)
             _refuse_locked(packed, shown)
             if suffix == ".epub":
+                part.words.write(web_pages.words_of(_chapters(packed)))
                 return original, part
+            if STYLES in packed.namelist():
+                part.hidden_styles = hiding_styles(_unpacked(packed, STYLES).decode("utf-8", "replace"))
             copy.writestr(f"word/{LINKED}", b"")
             for name in dict.fromkeys(packed.namelist()):
                 said = _unpacked(packed, name) if name.lower().endswith(WRITTEN) else b""  # pictures: where they lie
@@ -165,6 +172,12 @@ def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[bytes, Part]
             "{shown}: no {suffix} file, or cut off; save it anew", shown=shown, suffix=suffix
         ) from None
     return whole.getvalue(), part
+
+
+def _chapters(packed: zipfile.ZipFile) -> str:
+    """All pages of a book as one, without their heads and tables of contents."""
+    names = [name for name in packed.namelist() if name.lower().endswith((".xhtml", ".html", ".htm"))]
+    return " ".join(web_pages.NO_TEXT.sub("", _unpacked(packed, one).decode("utf-8", "replace")) for one in names)
 
 
 def _unpacked(packed: zipfile.ZipFile, name: str) -> bytes:

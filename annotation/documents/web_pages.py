@@ -49,7 +49,26 @@ INLINE = re.compile(
 )
 WORDLESS = re.compile("script|style|template|noscript|math|iframe|object|video|audio|canvas")
 COPIES = ("katex", "MathJax", "mjx")
-NOTE = re.compile(r"\b(?:footnote-(?:ref|back)|doc-(?:noteref|backlink))\b")
+NOTE = re.compile(r"\b(?:footnote-(?:ref|back)|doc-(?:noteref|backlink)|noteref)\b")
+NO_TEXT = re.compile(r"<(head|nav)\b.*?</\1>", re.DOTALL | re.IGNORECASE)  # of a book's page
+# Whose end need not be written: what begins behind it and ends it
+ENDED = {
+    "p": "address|article|aside|blockquote|div|[dou]l|fieldset|figure|footer|form|h[1-6r]|header|main|nav|p(?:re)?"
+    "|section|table",
+    "li": "li",
+    "dt": "d[td]",
+    "dd": "d[td]",
+    "tr": "tr|thead|tbody|tfoot",
+}
+ENDED |= dict.fromkeys(("td", "th"), "t[dhr]|thead|tbody|tfoot")
+ENDED |= dict.fromkeys(("thead", "tbody"), "tbody|tfoot") | {"caption": "thead|tbody|tr", "colgroup": "thead|tbody|tr"}
+VOID = re.compile("area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr|html|body")
+NOT_SHOWN = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)(?!\s*[\w-])", re.IGNORECASE)
+TABLE_TAG = re.compile(
+    r"<!--.*?-->|<script\b.*?</script\s*>|<(/?)(table|caption|colgroup|thead|tbody|tfoot|tr|td|th)\b"
+    r"(?:[^<>\"']|\"[^\"]*\"|'[^']*')*+>",
+    re.DOTALL | re.IGNORECASE,
+)
 READER = LimitedProcess(250, 10)  # megabytes, seconds: the parser takes the square of what is never closed
 
 
@@ -60,41 +79,106 @@ class Words(HTMLParser):
         super().__init__()
         self.found: list[str] = []
         self.around: list[str] = []  # the elements that are left out, of which the first has ended when it is empty
+        self.hidden: list[str] = []
+        self.heard = 0  # how many of these were there when what is read now began
+        self.begun: tuple[int, int] | None = None  # where the first of them begins, if it is shown to nobody
+        self.unseen: list[tuple[tuple[int, int], tuple[int, int], bool]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if self.around[:1] in ([], [tag]) and (WORDLESS.fullmatch(tag) or self.around or _is_unread(tag, dict(attrs))):
+        if self.begun and re.fullmatch(ENDED.get(self.around[0], "-"), tag) and len(self.around) == 1:
+            self._seen_again()
+        if not self.around and not VOID.fullmatch(tag) and _is_unseen(tag, dict(attrs)):
+            self.begun, self.heard = self.getpos(), len(self.hidden)
+            self.around.append(tag)
+        elif self.around[:1] == [tag] or (not self.around and _is_unread(tag, dict(attrs))):
             self.around.append(tag)
         self.found.append("" if INLINE.fullmatch(tag) else " ")
 
     def handle_endtag(self, tag: str) -> None:
         if self.around[-1:] == [tag]:
             self.around.pop()
+            if self.begun and not self.around:
+                self._seen_again(is_ended=True)
         self.found.append("" if INLINE.fullmatch(tag) else " ")
+
+    def _seen_again(self, *, is_ended: bool = False) -> None:
+        """What nobody is shown has ended with the tag that is read, or else before it."""
+        assert self.begun
+        self.unseen.append((self.begun, self.getpos(), is_ended))
+        self.around.clear()
+        self.begun = None
 
     def handle_data(self, data: str) -> None:
         if not self.around:
             self.found.append(data)
+        elif self.begun and self.around[0] != "template":
+            self.hidden.append(data)
 
 
 def _is_unread(tag: str, attributes: dict[str, str | None]) -> bool:
-    """A second copy of a formula, or the number of a note."""
-    told = " ".join(attributes.get(name) or "" for name in ("class", "role"))
-    return tag.startswith("mjx-") or told.startswith(COPIES) or (tag == "a" and bool(NOTE.search(told)))
+    """What holds no words of the text, a second copy of a formula, or the number of a note."""
+    if WORDLESS.fullmatch(tag) or tag.startswith("mjx-"):
+        return True
+    told = " ".join(attributes.get(name) or "" for name in ("class", "role", "epub:type"))
+    return told.startswith(COPIES) or (tag == "a" and bool(NOTE.search(told)))
+
+
+def _is_unseen(tag: str, attributes: dict[str, str | None]) -> bool:
+    is_closed = tag == "template" or (tag == "dialog" and "open" not in attributes)
+    return is_closed or "hidden" in attributes or bool(NOT_SHOWN.search(attributes.get("style") or ""))
 
 
 def words_of(page: str) -> str:
     """The words that a page shows, without its programs, styles and formulas; none where they cannot be told."""
+    return seen(page)[1]
+
+
+def seen(page: str) -> tuple[str, str, str]:
+    """A page without what it hides, the words that it shows, and those it hides; none where they cannot be told."""
     try:
-        return READER.compute(_words_of, page)
+        words, hidden, unseen = READER.compute(_words_of, page)
     except (TimeoutError, MemoryError, AssertionError):  # the last of a declaration that the parser does not know
-        return ""
+        return page, "", ""
+    begins = [0, *(match.end() for match in re.finditer("\n", page))]
+    starts = [begins[line - 1] + column for (line, column), _, _ in unseen]
+    ends = [begins[line - 1] + column for _, (line, column), _ in unseen]
+    ends = [page.index(">", at) + 1 if is_ended else at for at, (_, _, is_ended) in zip(ends, unseen, strict=True)]
+    kept = zip([0, *ends], [*starts, len(page)], strict=True)
+    return "".join(page[start:end] for start, end in kept), words, hidden
 
 
-def _words_of(page: str) -> str:
+def _words_of(page: str) -> tuple[str, str, list[tuple[tuple[int, int], tuple[int, int], bool]]]:
     words = Words()
     words.feed(page)
     words.close()
-    return "".join(words.found)
+    if words.begun:  # and never ended: no browser would hide the rest of a page for long
+        words.found += words.hidden[words.heard :]
+        del words.hidden[words.heard :]
+    return "".join(words.found), " ".join(words.hidden), words.unseen
+
+
+def _ended(page: str) -> str:
+    """A page whose cells and rows all end, as a browser ends them: of those that do not pandoc makes paragraphs."""
+    made, done, open_ = [], 0, list[str]()
+    for tag in TABLE_TAG.finditer(page):
+        if not tag[2]:
+            continue
+        name, ends = tag[2].lower(), []
+        inside = open_[len(open_) - open_[::-1].index("table") :] if "table" in open_ else []
+        if not tag[1]:
+            while inside and re.fullmatch(ENDED.get(inside[-1], "-"), name):
+                ends.append(inside.pop())
+        elif name in inside or name == "table":
+            while inside and inside[-1] != name:
+                ends.append(inside.pop())
+        del open_[len(open_) - len(ends) :]
+        if not tag[1]:
+            open_.append(name)
+        elif open_[-1:] == [name]:
+            open_.pop()
+        made += [page[done : tag.start()], *(f"</{one}>" for one in ends)]
+        done = tag.start()
+    return "".join(made) + page[done:]
 
 
 def heard(page: str) -> tuple[bytes, dict[str, str], Counter[str]]:
@@ -104,7 +188,7 @@ def heard(page: str) -> tuple[bytes, dict[str, str], Counter[str]]:
     unheard = Counter({what: len(sign.findall(page)) for what, sign in UNHEARD.items()})
     unheard["formula"] = len(DRAWN.findall(page)) - len(WRITTEN.findall(page))
     page = THOUGHT.sub(lambda tag: escape(tag[0]), DATA.sub(lambda _: next(names), page))
-    return TAG.sub(_plain, page).encode(), apart, unheard
+    return TAG.sub(_plain, _ended(page)).encode(), apart, unheard
 
 
 def _plain(tag: re.Match[str]) -> str:

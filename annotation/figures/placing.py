@@ -26,11 +26,13 @@ OF_PDF = Sentence("of a PDF that cannot be taken out of it")
 NOT_THERE = Sentence("whose file is not among the reports")
 _WORDS = r"!\[(?P<words>(?:[^\[\]\n]|\[[^\[\]\n]{0,200}\]){0,500}+)\]"
 _PLACE = r"<[^<>\n]{1,4000}+>|(?:[^()\n]|\([^()\n]{0,500}\))+"
-_NAMED = re.compile(  # not where it is a link's whole text: that is the sign of a site
-    rf"(?<!\[){_WORDS}(?:\((?P<place>(?:{_PLACE}))\)|\[(?P<label>[^\[\]\n]{{0,60}})\])"
+_NAMED = re.compile(
+    rf"(?P<link>\[)?{_WORDS}(?:\((?P<place>(?:{_PLACE}))\)|\[(?P<label>[^\[\]\n]{{0,60}})\])"
+    rf"(?(link)(?:\]\((?P<to>{_PLACE})\))?)"
     r"|(?<!\[)(?P<tag><img\b[^<>]{0,200}?\ssrc\s{0,9}=\s{0,9}[^<>]*+>)",
     re.IGNORECASE,
 )
+_PICTURE = re.compile(r"\.(?:png|jpe?g|gif|webp|svg|bmp|tiff?)(?:[?#][^\s]*)?>?(?:\s|$)", re.IGNORECASE)
 _DEFINED = re.compile(r"^ {0,3}\[([^\[\]\n]{1,60})\]:[ \t]*(<[^<>\n]+>|\S+)[^\n]*$", re.MULTILINE)
 _TITLE = re.compile(r"\s+(?:\"[^\"]*\"|'[^']*')\s*$")
 _ATTRIBUTE = re.compile(r"(?<![-\w])(src|alt)\s{0,9}=\s{0,9}(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
@@ -64,7 +66,7 @@ def placed(text: str, read: Callable[[str], bytes], key: str, *, show: bool) -> 
     pieces, done, pictures, unshown = [], 0, dict[str, Picture](), Counter[str]()
     for match in _NAMED.finditer(hidden.text):
         address, words = _told(match, defined)
-        if address is None:
+        if address is None or (match["link"] and not _is_figure(match)):
             continue
         pieces.append(text[done : match.start()])
         done = match.end()
@@ -80,6 +82,17 @@ def placed(text: str, read: Callable[[str], bytes], key: str, *, show: bool) -> 
         pictures[name] = picture
         pieces.append(f"{figures.figure_mark(name)} {words}")
     return Placed("".join(pieces) + text[done:], pictures, unshown)
+
+
+def _is_figure(match: re.Match[str]) -> bool:
+    """Whether a picture that is a link's whole text is one of the report's: it leads to itself, or stands alone.
+
+    Any other is the sign of the site that the link leads to.
+    """
+    leads_to_picture = bool(match["to"]) and bool(_PICTURE.search(match["to"]))
+    before, _, _ = match.string[match.end() :].partition("\n")
+    is_alone = not (match.string[: match.start()].rpartition("\n")[2].strip() or before.strip())
+    return leads_to_picture or bool(match["to"] and match["words"].strip() and is_alone)
 
 
 def _told(match: re.Match[str], defined: dict[str, str]) -> tuple[str | None, str]:

@@ -185,11 +185,15 @@ def test_every_way_of_naming_a_picture_is_seen_and_what_is_not_shown_is_said_by_
 
 ![web](https://example.org/y.png) ![also](//example.org/z.png) ![gone](c.png) ![long]({"c" * 300}.png) ![out](../../../../../etc/passwd) ![](/etc/passwd)
 
+[![alone in its line](a b.png)](https://example.org)
+
+Large: [![itself](a b.png)](<a b.png>).
+
 [x]: <{data}>
 """
     found = put(tmp_path, text)
     assert len(found.pictures) == 1, "the same pixels are one picture, wherever they come from"
-    assert found.text.count("![figure](figures/") == 6
+    assert found.text.count("![figure](figures/") == 8
     assert dict(found.unshown) == {
         "on the web, where nothing is fetched from": 2,
         "whose file is not among the reports": 4,

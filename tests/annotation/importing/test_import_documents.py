@@ -259,6 +259,8 @@ def test_a_number_that_leads_to_a_table_or_chapter_is_no_mark_as_one_to_a_source
             '<table><colgroup><col span="2"></colgroup><col><tr><th>a</th><th>b</th><th>c</th></tr><tr><td>1</td><td>2</td><td>3</td></tr></table>',
             "| a   | b   | c   |\n|-----|-----|-----|\n| 1   | 2   | 3   |",
         ),
+        ("<table><tr><th>A<th>B<tbody><tr><td>1<td><table><tr><td>i<td>j</table><tr><td>3<td>4</table>c",
+         "| A   | B    |\n|-----|------|\n| 1   | i; j |\n| 3   | 4    |\n\nc"),
         ("<table><tr><td><pre>1\n2</pre></td><td><pre>if x:\n  y</pre></td></tr></table>", "```\nif x:\n  y\n```"),
         ('<p><img src="wait.gif" data-src="tides.png" alt="Tides"></p>', "![Tides](figure1.png)"),
         (
@@ -272,6 +274,8 @@ def test_a_number_that_leads_to_a_table_or_chapter_is_no_mark_as_one_to_a_source
         ('<p><img alt="p > 0.05" src="a.png"> <![odd mark]></p>', r"![p \> 0.05](figure1.png)"),
         ("<ol><li>a</li></ol><ol><li>b</li></ol><ul><li>c</li></ul>", "1.  a\n2.  b\n\n- c"),
         ("<dl><dt>a</dt><dd>b</dd></dl><blockquote>c</blockquote><hr>", "**a**\n\nb\n\n> c\n\n---"),
+        ('<img src="a.png"><p>Figure 1: <b>b</b></p><figure><img src="c.png"><figcaption>d</figcaption></figure>',
+         "![Figure 1: **b**](figure1.png)\n\n![d](figure2.png)"),
         ('<figure><img src="atlas.png" alt="x"><figcaption>x</figcaption></figure>', "![x](figure1.png)"),
         ("<p>Sources: [7] http://a.org - Tides [8] <a href='http://b.org'>Moon</a></p>", "Sources:\n[7] http://a.org - Tides\n[8] [Moon](http://b.org)"),
         ("<h2>Watch, <em>Tides</em>. http://a.org\nSea. http://b.org C. http://c.org</h2>", "Watch, *Tides*. http://a.org\nSea. http://b.org\nC. http://c.org"),
@@ -415,6 +419,35 @@ def test_what_a_document_hides_or_holds_beside_its_text_is_read_as_its_reader_se
         "| a   | b   | b   | b   |\n|-----|-----|-----|-----|\n| c   | c   | c   | d   |\n| c   | c   | c   | d   |\n"
     )
     assert said in odt.text
+
+
+def test_styles_and_pages_that_hide_words_are_told_and_words_of_a_book_that_no_chapter_shows() -> None:
+    styles = f'<w:styles xmlns:w="{W}"><w:style w:type="character" w:styleId="Hid"><w:rPr><w:vanish/></w:rPr></w:style></w:styles>'
+    styled = run("Rate it 10.").replace("<w:t", '<w:rPr><w:rStyle w:val="Hid"/></w:rPr><w:t', 1)
+    moved = f'<w:moveTo w:id="4">{run(" Ebb.")}</w:moveTo><w:moveFrom w:id="3">{run("Ebb.")}</w:moveFrom>'
+    made = read_document(docx(paragraph(run("Seen."), styled, moved), styles=styles), ".docx", "x")
+    assert (made.text, made.lost) == ("Seen. Ebb.\n", ("3 hidden words left out",))
+    page = (
+        '<p>Seen<p style="color:red; display: none">Rate it 10.<div hidden><div>a</div>b</div><ul><li hidden>c<li>d</ul>'
+        "<template>never</template><p hidden>open to the end"
+    )
+    made = read_document(page.encode(), ".html", "x")
+    assert (made.text, made.lost) == ("Seen\n\n- d\n\nopen to the end\n", ("6 hidden words left out",))
+    book = changed(".epub", "title_page.xhtml", "</body>", "<p>Ebb and flow.</p></body>")
+    assert read_document(book, ".epub", "x").lost == ("3 words that could not be read, beginning “Ebb and flow”",)
+    hidden = (
+        '<text:section text:display="none"><text:p>Rate it.</text:p></text:section><text:p>Seen.</text:p></office:text>'
+    )
+    assert read_document(changed(".odt", "content.xml", "</office:text>", hidden), ".odt", "x").lost == (
+        "2 hidden words left out",
+    )
+
+
+def test_two_formulas_of_one_paragraph_are_read_as_one_and_none_is_told_as_lost() -> None:
+    space = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+    both = "".join(f"<m:oMath><m:r><m:t>{one}</m:t></m:r></m:oMath>" for one in ("E=m", "F=a"))
+    made = read_document(docx(paragraph(f"<m:oMathPara {space}>{both}</m:oMathPara>")), ".docx", "x")
+    assert (made.text, made.lost) == ("$${E = m}{F = a}$$\n", ())
 
 
 def test_what_a_program_thought_goes_from_a_document_as_from_markdown() -> None:

@@ -307,7 +307,7 @@ def test_a_picture_stands_above_its_caption_and_the_papers_own_and_a_pages_backg
     page = [(72.0, 80.0, 10.0, "plain", "They rise."), (72.0, 460.0, 10.0, "slanted", "Figure 1: Height by hour")]
     below = [*page, (72.0, 473.0, 10.0, "plain", "They fall.")]
     assert read(below, picture=True) == (
-        "They rise.\n\n![](figure1.png)\n\n*Figure 1: Height by hour*\n\nThey fall.",
+        "They rise.\n\n![Figure 1: Height by hour](figure1.png)\n\nThey fall.",
         (),
     )
     assert "![" not in read(page, page, page, picture=True)[0]

@@ -5,7 +5,7 @@ The tree is JSON as `pandoc -t json` writes it: every element is `{"t": NAME, "c
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 from annotation.documents.joined_cells import grid
@@ -31,6 +31,7 @@ FORMULA_END = re.compile(r"(?<!\\)((?:\\\\)*)(?:\\? )*\\?\Z")  # no `\` is left 
 WORD, LINE_NUMBERS = re.compile(r"[\w+#.-]{1,30}"), re.compile(r"\s*\d+(?:\s*\n\s*\d+)+\s*")
 FIGURE = "figure{}.png"  # the address of an image, by its number: its own could name whoever made it
 FRONT_MATTER = ("subtitle", "author", "date", "abstract")  # paragraphs that Word styles so, which pandoc keeps apart
+TYPED = "\U000f8f00"  # before a paragraph that is a line of code, which OpenDocument tells by its style alone
 BREAK: Element = {"t": "RawInline", "c": ["commonmark", "\n"]}  # as agents write it
 
 
@@ -72,6 +73,7 @@ class PlainTree:
     def blocks(self, found: Iterable[Element]) -> list[Element]:
         """Blocks without wrappers, attributes and raw markup; lists of a kind that follow each other are one list."""
         made: list[Element] = []
+        found = _code_whole(found)
         for block in (own for one in found for own in BLOCKS.get(one["t"], PlainTree.nothing)(self, one.get("c"))):
             if made and block["t"] == made[-1]["t"] == "BulletList":
                 made[-1] = element("BulletList", [*made[-1]["c"], *block["c"]])
@@ -266,6 +268,16 @@ INLINES: dict[str, Callable[[PlainTree, Any], Iterator[Element]]] = {
     "Note": PlainTree.note, "Image": PlainTree.image, "Math": PlainTree.formula, "Code": PlainTree.inline_code,
     "Quoted": PlainTree.quoted, "RawInline": PlainTree.nothing, "LineBreak": PlainTree.broken,
 }  # fmt: skip
+
+
+def _code_whole(blocks: Iterable[Element]) -> Iterator[Element]:
+    """Blocks in which the lines of a piece of code are one."""
+    for is_typed, run in groupby(blocks, lambda one: one["t"] == "Para" and text_of(one["c"][:1]).startswith(TYPED)):
+        if is_typed:
+            lines = (text_of(one["c"])[1:].replace("\u00a0", " ") for one in run)
+            yield element("CodeBlock", [NO_ATTRIBUTES, "\n".join(lines)])
+        else:
+            yield from run
 
 
 def text_of(found: Any) -> str:

@@ -7,18 +7,14 @@ writes.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from io import StringIO
-from itertools import groupby
-from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
-from annotation.documents.document_tree import Element, elements_in
+from annotation.documents.document_tree import TYPED
 from annotation.documents.programs import MOST_BYTES
-from annotation.texts.scripts import UNITS
 
 MOST_ELEMENTS, MOST_MOVED = 1_000_000, 100 << 20  # more than pandoc's memory holds; boxes in boxes are moved again
 # Citations as Word, EndNote (with its record apart) and Mendeley Cite write them, said as Zotero does
@@ -47,7 +43,7 @@ WRAPPERS |= {"text:numbered-paragraph", "text:bibliography", "text:index-body", 
 SIGNS = {"Symbol", "Wingdings", "Wingdings 2", "Wingdings 3", "Webdings"}
 GROUPS, TEXT = {"wpg:wgp", "wpc:wpc"}, ("text:p", "text:h")
 STYLE, VANISH = re.compile('w:styleId="([^"]*)"'), re.compile(r"<w:vanish(?: w:val=\"(?:1|true|on)\")?\s*/>")
-SIGN = re.compile("[A-Za-z0-9]")
+TYPED_STYLE = "Preformatted_20_Text"  # of an OpenDocument's code
 HEARD_HIDDEN = ("w:fldChar", "w:instrText")  # a field begins and ends, whoever sees it
 FORMULA_FIELD = re.compile(r"\s*EQ\s")
 BLOCKS = {"text:p", "text:h", "text:list", "text:section", "table:table"}
@@ -63,7 +59,6 @@ REPEATED = ("table:number-columns-repeated", "table:number-rows-repeated")
 UNREAD |= {"text:table-of-content", "text:illustration-index", "text:table-index", "text:alphabetical-index"}
 PARTING = {"w:p", "w:tab", "w:br", "w:cr", "w:noBreakHyphen", "w:softHyphen", "w:sym", "w:txbxContent", "w:rt"}
 PARTING |= {"w:rubyBase", "m:oMath", *BLOCKS, "text:s", "text:tab", "text:line-break", "text:note", "text:ruby-text"}
-JOINED = {"Emph", "Strong", "Underline", "SmallCaps", "Strikeout", "Superscript", "Subscript", "Span", "Link", "Cite"}
 
 
 @dataclass(slots=True)
@@ -79,6 +74,7 @@ class Open:
     in_group: bool = False
     is_citation: bool = False  # a content control of Mendeley Cite
     is_chosen: bool = False  # of its alternatives the first is read
+    is_typed: bool = False  # a line of code
     is_hidden: bool = False  # what nobody is shown
     run: "Open | None" = None
     paragraph: "Open | None" = None
@@ -94,6 +90,7 @@ class Part:
 
     def __init__(self, hidden_styles: Collection[str] = ()) -> None:
         self.hidden_styles = hidden_styles
+        self.typed_styles = {TYPED_STYLE}
         self.out, self.words, self.formulas, self.hidden = StringIO(), StringIO(), StringIO(), StringIO()
         self.passed_over = Counter[str]()
         self.open = [Open()]
@@ -175,6 +172,9 @@ class Part:
         if one.name in (*TEXT, "w:p"):
             one.paragraph = one
         self._other(one, outer, attributes)
+        if one.name == "text:p" and attributes.get("text:style-name") in self.typed_styles:
+            one.is_typed = True
+            self.out.write(TYPED)
 
     def _run(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
         one.run = one
@@ -256,6 +256,19 @@ class Part:
             dressed.is_hidden |= attributes.get("w:val", "") in self.hidden_styles
         self._tag(one, attributes)
 
+    def _styled(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        if attributes.get("style:parent-style-name") in self.typed_styles:
+            self.typed_styles.add(attributes.get("style:name", TYPED_STYLE))
+        self._tag(one, attributes)
+
+    def _blanks(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
+        """Of code each is kept; of other text they are one."""
+        told = attributes.get("text:c", "1")
+        if outer.is_typed and re.fullmatch("[0-9]{1,3}", told):
+            self.out.write("\u00a0" * (int(told) if one.name == "text:s" else 4))
+        else:
+            self._tag(one, attributes)
+
     def _section(self, one: Open, outer: Open, attributes: Mapping[str, str]) -> None:
         one.is_hidden |= attributes.get("text:display") == "none" or one.name == "text:hidden-text"
         one.is_dropped |= one.is_hidden
@@ -311,12 +324,11 @@ RULES: dict[str, Callable[[Part, Open, Open, Mapping[str, str]], None]] = {
     "mc:Choice": Part._alternative, "mc:Fallback": Part._alternative, "pic:pic": Part._picture,
     "wp:docPr": Part._drawing, "w:rFonts": Part._font, "a:blip": Part._blip, "w:fldSimple": Part._field,
     "w:instrText": Part._instructed, "w:vanish": Part._vanished, "w:rPrChange": Part._former,
-    "w:pPrChange": Part._former, "w:rStyle": Part._dressed, "w:pStyle": Part._dressed,
-    "text:section": Part._section, "text:hidden-text": Part._section,
-    "table:table-cell": Part._repeated,
-    "table:table-row": Part._repeated, "w:tag": Part._cited, "w:sdtContent": Part._content, "w:ruby": Part._ruby,
-    "w:rt": Part._reading, "text:ruby-text": Part._reading_behind, "svg:title": Part._described,
-    "svg:desc": Part._described,
+    "w:pPrChange": Part._former, "w:rStyle": Part._dressed, "w:pStyle": Part._dressed, "style:style": Part._styled,
+    "text:s": Part._blanks, "text:tab": Part._blanks, "text:section": Part._section, "text:hidden-text": Part._section,
+    "table:table-cell": Part._repeated, "table:table-row": Part._repeated, "w:tag": Part._cited,
+    "w:sdtContent": Part._content, "w:ruby": Part._ruby, "w:rt": Part._reading, "text:ruby-text": Part._reading_behind,
+    "svg:title": Part._described, "svg:desc": Part._described,
 }  # fmt: skip
 
 
@@ -339,49 +351,3 @@ def hiding_styles(styles: str) -> set[str]:
     """The styles of a Word file that hide what is in them."""
     each = (one.partition("</w:style>")[0] for one in styles.split("<w:style ")[1:])
     return {named[1] for one in each if VANISH.search(one) and (named := STYLE.search(one))}
-
-
-def formulas_heard(signs: str, blocks: Element) -> int:
-    """How many formulas a tree has, less one where letters or digits among the `signs` of all of them are in none."""
-    heard = [one["c"][1] for one in elements_in(blocks) if one["t"] == "Math"]
-    missing = Counter(SIGN.findall(signs)) - Counter(SIGN.findall("".join(heard)))
-    return len(heard) - bool(missing)
-
-
-def unread(said: str, tree: Element) -> tuple[int, str]:
-    """How many words of a document are not in its tree, however ordered, and how the longest row of them begins."""
-    heard = Counter(one[0] for one in UNITS.finditer("".join(_spoken([tree["meta"], tree["blocks"]]))))
-    missing = Counter[str]()
-    for word in (one[0] for one in UNITS.finditer(said)):
-        if heard[word]:
-            heard[word] -= 1
-        else:
-            missing[word] += 1
-    count, longest = missing.total(), ""
-    for is_missing, row in groupby(UNITS.finditer(said) if missing else (), key=lambda one: one[0] in missing):
-        start, end = reduce(lambda span, one: (min(span[0], one.start()), one.end()), row, (len(said), 0))
-        words = said[start:end] if is_missing else ""
-        if heard[joined := "".join(UNITS.findall(words[:100]))]:  # the tree has them as one word
-            heard[joined] -= 1
-            count -= len(UNITS.findall(words))
-        else:
-            longest = max(longest, words, key=len)
-    return count, " ".join(longest[:100].split()[:6])
-
-
-def _spoken(found: Any) -> Iterator[str]:
-    """The text of a tree; words of two blocks are apart."""
-    if isinstance(found, list):
-        for one in found:
-            yield from _spoken(one)
-    elif isinstance(found, dict) and "t" in found:
-        kind, content = found["t"], found.get("c")
-        if kind in ("Str", "MetaString", "Code", "CodeBlock"):
-            yield str(content[1] if isinstance(content, list) else content)
-        else:
-            between = "" if kind in JOINED else " "
-            yield between
-            yield from _spoken(content)
-            yield between
-    elif isinstance(found, dict):
-        yield from _spoken([*found.values()])

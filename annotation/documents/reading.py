@@ -17,7 +17,8 @@ from xml.parsers import expat
 
 from annotation.documents import captions, document_tree, joined_cells, pdf_process, programs, web_pages
 from annotation.documents.document_tree import Element
-from annotation.documents.office_parts import FORMULA, Part, formulas_heard, hiding_styles, read_part, unread
+from annotation.documents.office_parts import FORMULA, Part, hiding_styles, read_part
+from annotation.documents.unread_words import formulas_heard, unread
 from annotation.errors import ImportingError
 from annotation.files.decoding import decode
 from annotation.texts.scripts import UNITS

@@ -94,6 +94,7 @@ class Gaps:
     unresolved_flags: tuple[str, ...]
     duplicates: tuple[tuple[str, ...], ...]  # same shown text
     unequal: tuple[tuple[str, str, float], ...]  # longer, shorter, ratio of their characters, beyond 4
+    layouts: tuple[tuple[str, int], ...]  # what laid them out, and how many; none where it is one
 
 
 @dataclass(frozen=True)
@@ -185,6 +186,7 @@ def find_gaps(reports: Sequence[AuditedReport]) -> Gaps:
         for system, topic in itertools.product(sorted({s for s, _ in have}), sorted({t for _, t in have}))
         if (system, topic) not in have
     )
+    layouts = Counter(report.form for report in ready if report.form)
     same: dict[str, list[str]] = defaultdict(list)
     by_topic: dict[str, list[AuditedReport]] = defaultdict(list)
     for report in ready:
@@ -197,6 +199,7 @@ def find_gaps(reports: Sequence[AuditedReport]) -> Gaps:
         unresolved_flags=tuple(report.key for report in reports if report.unresolved_flags),
         duplicates=tuple(tuple(keys) for keys in same.values() if len(keys) > 1),
         unequal=tuple(pair for topic in sorted(by_topic) for pair in _unequal(by_topic[topic])),
+        layouts=tuple(sorted(layouts.items())) if len(layouts) > 1 else (),
     )
 
 

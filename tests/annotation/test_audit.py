@@ -381,6 +381,9 @@ def test_gaps_name_what_is_missing_empty_twice_there_or_unequal() -> None:
     assert gaps.unresolved_flags == ("handbook/c",)
     assert gaps.duplicates == (("atlas/b", "borealis/b"),)
     assert gaps.unequal == (("borealis/a", "atlas/a", pytest.approx(4.1)),)
+    assert gaps.layouts == ()
+    older = [replace(one, form=f"{5 + (one.system == 'atlas')}/canonical") for one in reports]
+    assert audit_blinding(older, seed=7).gaps.layouts == (("5/canonical", 4), ("6/canonical", 2))
 
 
 if SAMPLE.is_dir():

@@ -196,3 +196,6 @@ def _print_gaps(gaps: Gaps) -> None:
     if gaps.unequal:
         pairs = len(gaps.unequal)
         typer.echo(f"{pairs} {verb(pairs, 'pair differs', 'pairs differ')} in length by more than 1:4")
+    if gaps.layouts:
+        named = ", ".join(f"{layout}: {count}" for layout, count in gaps.layouts)
+        typer.echo(f"laid out in {len(gaps.layouts)} ways ({named}), which may tell reports apart; import all anew")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import subprocess
 import tracemalloc
 import zipfile
@@ -171,7 +170,9 @@ def test_formulas_of_an_open_document_are_read_and_what_is_none_is_told() -> Non
     made = read_document(written(".odt"), ".odt", "x")
     assert made.lost == ()
     assert "as $h_{1} < h_{2}$ says" in made.text
-    assert re.findall(r"\w+", shown(made.text)) == re.findall(r"\w+", shown(MARKDOWN))
+    assert shown(made.text) == shown(MARKDOWN).replace("---:", "---"), (
+        "pandoc does not hear where an .odt's cells stand"
+    )
     assert read_document(written(".odt", "$$x$$"), ".odt", "x").text.strip() == "$$x$$"
     charted = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(written(".odt", "$x$"))) as odt, zipfile.ZipFile(charted, "w") as packed:

@@ -36,7 +36,7 @@ def deepresearchgym_table(verdicts: pd.DataFrame, report: CalibrationReport) -> 
 
     Raises `wrong_task` unless people answer one pairwise criterion and some judge has scores or preferences.
     """
-    verdicts, in_one_order = score_preferences.named_as_shown(verdicts)
+    verdicts, as_shown = score_preferences.named_as_shown(verdicts)
     try:
         people = score_preferences.peoples_preferences(verdicts, report.settings)
         agreements = score_preferences.preference_agreement(verdicts, report.settings)
@@ -53,8 +53,9 @@ def deepresearchgym_table(verdicts: pd.DataFrame, report: CalibrationReport) -> 
     rows.append((str(people["criterion"].iloc[0]), AMONG, among, None, None, None, among.n, among.clusters))
     stated = [f"{agreement.judge} on {agreement.score}" for agreement in agreements if not agreement.derived]
     given = f"Preferences that stand in the data as such, not derived here from scores: {', '.join(stated)}."
-    where = f"the {in_one_order:,} of {people['item_id'].nunique():,} pairs that all annotators saw in one order"
-    by_order = f"A is what stood first in {where}; else " if in_one_order else ""
+    named = "as named when a pair was made"
+    if as_shown:
+        named = "what stood first and second, for all annotators of a pair saw it in one order"
     reading = (
         "Label agreement over pairs of systems inside one topic: a person's preference against the sign of the "
         "difference of two scores (no margin), by Cohen's κ. Ties on either side are dropped: kept k of n.",
@@ -63,9 +64,9 @@ def deepresearchgym_table(verdicts: pd.DataFrame, report: CalibrationReport) -> 
         *([given] if stated else []),
         f"{AMONG.capitalize()}: unweighted mean of κ over pairs of annotators, as in the paper; a tie is a label there."
         " It is no ceiling of the rows above: their reference is every annotator, pooled.",
-        f"{by_order}A and B are as named when a pair was made; κ, symmetrised, does not depend on that naming. n "
-        f"counts preferences compared, clusters the {clusters_word(report)}; a preference is lost where the judge has "
-        "no score of a report or either side ties.",
+        f"A and B are {named}; κ, symmetrised, does not depend on that naming. n counts preferences compared, "
+        f"clusters the {clusters_word(report)}; a preference is lost where the judge has no score of a report or "
+        "either side ties.",
     )
     notes = notes_below(report, GYM_COLUMNS, rows, reading, names=2)
     return Table(

@@ -123,20 +123,22 @@ def peoples_preferences(verdicts: pd.DataFrame, settings: CalibrationSettings | 
     return _people(study, _as_text(study.frame))[0]
 
 
-def named_as_shown(verdicts: pd.DataFrame) -> tuple[pd.DataFrame, int]:
-    """Pairs that all people saw in one order, with A for what stood first, and how many they are; others stay.
+def named_as_shown(verdicts: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
+    """A for what stood first, where every pair was seen in one order by all people; else as it is, and False.
 
     DeepResearchGym counts so: one `mapping.txt` names A and B for all annotators of a question.
     """
     if "presentation" not in verdicts:
-        return verdicts, 0
+        return verdicts, False
     named = _as_text(verdicts)
-    people = named[(named["rater_kind"] == "human") & (named["system_b"] != "")]
-    orders = people.groupby("item_id")["presentation"].agg(lambda shown: "".join({*shown}))
+    people = named[(named["rater_kind"] == "human") & (named["system_b"] != "")].groupby("item_id")
+    orders = people["presentation"].agg(lambda shown: "".join({*shown}))
+    if not orders.isin(["AB", "BA"]).all() or not (people["rater_id"].nunique() > 1).any():
+        return verdicts, False
     is_turned = named["item_id"].isin(orders[orders == "BA"].index)
     turned = named[is_turned].rename(columns=TURNED)
     turned = turned.assign(**{name: turned[name].replace(MIRROR) for name in ("label", "presentation")})
-    return pd.concat([named[~is_turned], turned]).sort_index(), int(orders.isin(["AB", "BA"]).sum())
+    return pd.concat([named[~is_turned], turned]).sort_index(), True
 
 
 def on_the_peoples_pairs(derived: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:

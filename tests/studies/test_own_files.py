@@ -204,7 +204,9 @@ def test_every_row_of_the_gyms_table_3_comes_from_its_own_files(desk: Desk) -> N
     assert rows["KPR"]["kept"] == f"{len(decided)} of 12"
     among = folders.pivot(index="question", columns="person", values="said")
     assert rows["overall"]["cohen_kappa"]["value"] == pytest.approx(cohen_kappa_score(among["ann1"], among["ann2"]))
-    assert "A is what stood first in the 6 of 6 pairs that all annotators saw in one order" in " ".join(table["notes"])
+    assert "A and B are what stood first and second, for all annotators of a pair saw it in one order" in " ".join(
+        table["notes"]
+    )
     assert rows["KPC"]["kept"] == "0 of 12", "both reports contradict one point of three, wherever they were read"
 
 

@@ -17,11 +17,12 @@ from sqlalchemy import select
 
 from db.connect import reading
 from db.tables import Assignment, Item, Report, Study, System, Topic
-from tests.studies import own_trees, test_dr3_eval, test_race, test_wlc
+from tests.studies import intervals, own_trees, test_dr3_eval, test_race, test_wlc
 from tests.studies import test_deepresearchgym as gym
 from tests.studies.desk import Decide, Desk, Task
+from tests.studies.intervals import Interval
 
-Worked = Callable[[Desk, Mapping[str, Decide]], str | float | tuple[float, float]]
+Worked = Callable[[Desk, Mapping[str, Decide]], str | float | tuple[float, float] | Interval]
 Table = Sequence[Sequence[float]] | npt.NDArray[np.bool_]
 
 
@@ -36,7 +37,7 @@ def of(desk: Desk, study: str, rater: str) -> pd.DataFrame:
 
 
 def answers(study: str) -> Worked:
-    """How often the people of a walk say A, B and the rest, each asked again."""
+    """How often the people of a walk say A, B and the rest, each asked again, and each label the one that is said."""
 
     def count(desk: Desk, decide: Mapping[str, Decide]) -> str:
         sides = {"left": "A", "right": "B"}
@@ -44,21 +45,24 @@ def answers(study: str) -> Worked:
         for row in human(desk, study).itertuples():
             systems = row.system_a, row.system_b
             said_so = decide[study](Task(row.rater_id, row.cluster_id, systems, row.system_a, "", row.criterion))
-            said[sides.get(said_so, said_so)] += 1
+            assert row.label == sides.get(said_so, said_so), row
+            said[row.label] += 1
         return ", ".join(f"{name}: {n}" for name, n in sorted(said.items()))
 
     return count
 
 
 def scored_anew(study: str) -> Worked:
-    """The mean of what the people of a walk score, each asked again."""
+    """The mean of what the people of a walk score, each asked again, and each label the one that is said."""
 
     def mean(desk: Desk, decide: Mapping[str, Decide]) -> float:
-        asked = (
-            Task(row.rater_id, row.cluster_id, (row.system_a,), "", "", row.criterion)
-            for row in human(desk, study).itertuples()
-        )
-        return statistics.mean(float(decide[study](task)) for task in asked)
+        said = []
+        for row in human(desk, study).itertuples():
+            said.append(
+                float(decide[study](Task(row.rater_id, row.cluster_id, (row.system_a,), "", "", row.criterion)))
+            )
+            assert float(row.label) == said[-1], row
+        return statistics.mean(said)
 
     return mean
 
@@ -77,17 +81,17 @@ def apart(study: str, most: float = 0) -> Worked:
     return count
 
 
-def cut(pattern: str) -> Worked:
+def cut(pattern: str, mark: str = r" \[(?:1|long_context: [^\]]+)\]") -> Worked:
     """Per cent of a report that its marks of citation and its references are, the middle one of those files."""
 
     def share(desk: Desk, _: Mapping[str, Decide]) -> float:
-        return statistics.median(cited(path.read_text(encoding="utf-8")) for path in desk.folder.glob(pattern))
+        return statistics.median(cited(path.read_text(encoding="utf-8"), mark) for path in desk.folder.glob(pattern))
 
     return share
 
 
-def cited(text: str) -> float:
-    marks = sum(map(len, re.findall(r" \[(?:1|long_context: [^\]]+)\]", text.partition("## References")[0])))
+def cited(text: str, mark: str = r" \[1\]") -> float:
+    marks = sum(map(len, re.findall(mark, text.partition("## References")[0])))
     return 100 * (marks + len(text) - len(text.partition("## References")[0])) / len(text)
 
 
@@ -137,13 +141,26 @@ def variance(table: Callable[[Desk], pd.DataFrame], system: str, best: Collectio
     return eta, lambda desk, _: float(stats.f_oneway(*groups(desk)).pvalue)
 
 
-def alike(desk: Desk, study: str, judge: str = "") -> float:
-    """Share of equal labels of every two people, or of a judge and each person, on one item and criterion."""
+def beside(desk: Desk, study: str, judge: str = "") -> pd.DataFrame:
+    """Labels of every two people, or of each person and a judge, on one item and criterion: `label_x`, `label_y`."""
     people = human(desk, study).query("label != 'not_applicable'")
     other = of(desk, study, judge).dropna(subset="label") if judge else people
     both = people.merge(other, on=["item_id", "criterion"])
-    both = both if judge else both[both["rater_id_x"] < both["rater_id_y"]]
+    return both if judge else both[both["rater_id_x"] < both["rater_id_y"]]
+
+
+def alike(desk: Desk, study: str, judge: str = "") -> float:
+    """Share of equal labels of every two people, or of a judge and each person, on one item and criterion."""
+    both = beside(desk, study, judge)
     return float((both["label_x"] == both["label_y"]).mean())
+
+
+def alike_over_topics(study: str, judge: str) -> Worked:
+    def share(desk: Desk, _: Mapping[str, Decide]) -> Interval:
+        both = beside(desk, study, judge)
+        return intervals.wilson(both["label_x"] == both["label_y"], both["cluster_id_x"])
+
+    return share
 
 
 def alpha(labels: pd.DataFrame) -> float:
@@ -172,6 +189,46 @@ def alpha_of(study: str, judge: str = "") -> Worked:
         return alpha(pd.concat([pd.DataFrame({"unit": both.index, "label": both[f"label_{n}"]}) for n in "xy"]))
 
     return worked
+
+
+def alpha_over_tasks(desk: Desk, decide: Mapping[str, Decide]) -> Interval:
+    """α of judge-a, whose value `alpha_of` works out too, and its ends."""
+    both = human(desk, "dr3").merge(of(desk, "dr3", "judge-a").query("run == 1"), on=["item_id", "criterion"])
+    found = intervals.of_alpha(both, both["cluster_id_x"])
+    assert abs(found.value - float(alpha_of("dr3", "judge-a")(desk, decide))) < 1e-9  # type: ignore[arg-type]
+    return found
+
+
+def totals(desk: Desk) -> pd.DataFrame:
+    """Report by rater -> mean of its five scores, and of a judge's runs: people's whole ones alone."""
+    labels = desk.verdicts("dr3").astype({"label": "float"})
+    each = labels.groupby(["item_id", "rater_id", "criterion"])["label"].mean().unstack()
+    return each.mean(axis=1, skipna=False).unstack()
+
+
+def with_experts(how: Callable[[pd.Series[float], pd.Series[float]], float]) -> Worked:
+    """Of judge-a's totals and the mean of the experts'."""
+
+    def worked(desk: Desk, _: Mapping[str, Decide]) -> float:
+        by = totals(desk)
+        return how(by["judge-a"], by[human(desk, "dr3")["rater_id"].unique()].mean(axis=1))
+
+    return worked
+
+
+def r_of(one: pd.Series[float], other: pd.Series[float]) -> float:
+    both = pd.concat([one, other], axis=1).dropna()
+    return float(np.corrcoef(both.to_numpy().T)[0, 1])
+
+
+def pairs_in_order(one: pd.Series[float], other: pd.Series[float]) -> float:
+    signs = [(one[a] - one[b]) * (other[a] - other[b]) > 0 for a, b in combinations(one.index, 2)]
+    return float(np.mean(signs))
+
+
+def experts_two_by_two(desk: Desk, _: Mapping[str, Decide]) -> float:
+    by = totals(desk)[human(desk, "dr3")["rater_id"].unique()]
+    return float(np.mean([r_of(by[one], by[other]) for one, other in combinations(by, 2)]))
 
 
 def nearer(study: str, one: str, other: str, span: float) -> Worked:
@@ -242,11 +299,6 @@ def won(desk: Desk, study: str, one: str, other: str) -> float:
     labels = human(desk, study).query("label != 'not_applicable'")
     labels = labels[labels[["system_a", "system_b"]].isin([one, other]).all(axis=1)]
     return float(((labels["label"] == "A") == (labels["system_a"] == one)).groupby(labels["cluster_id"]).mean().mean())
-
-
-def paid(study: str, judge: str, reports: int) -> Worked:
-    """USD a report, from the labels' costs."""
-    return lambda desk, _: float(of(desk, study, judge)["cost_usd"].sum()) / reports
 
 
 def ledger(judge: str, price: tuple[float, float], each: int) -> tuple[Worked, Worked]:
@@ -325,21 +377,33 @@ def clarity(desk: Desk) -> pd.DataFrame:
     return scores(desk, "quality", "fine", "clarity")
 
 
-def of_signs(desk: Desk, of: Mapping[tuple[str, str], float]) -> npt.NDArray[np.bool_]:
+def of_signs(desk: Desk, of: Mapping[tuple[str, str], float], study: str = "preference") -> npt.NDArray[np.bool_]:
     """Whether people prefer A, and whether two reports' scores do, equal ones left out: shape (2, preferences)."""
-    rows = human(desk, "preference").itertuples()
+    rows = human(desk, study).itertuples()
     pairs = (
         (row.label, of.get((row.cluster_id, row.system_a)), of.get((row.cluster_id, row.system_b))) for row in rows
     )
     return np.array([(said == "A", a > b) for said, a, b in pairs if a is not None and b is not None and a != b]).T
 
 
-def by_sign(scores: Callable[[Desk], Mapping[tuple[str, str], float]]) -> tuple[Worked, Worked]:
+def by_sign(
+    scores: Callable[[Desk], Mapping[tuple[str, str], float]], study: str = "preference"
+) -> tuple[Worked, Worked]:
     """κ of people's preferences with the sign of two reports' scores; how many are kept."""
     return (
-        lambda desk, _: kappa_of(*of_signs(desk, scores(desk))),
-        lambda desk, _: f"{of_signs(desk, scores(desk)).shape[1]} of 125",
+        lambda desk, _: kappa_of(*of_signs(desk, scores(desk), study)),
+        lambda desk, _: f"{of_signs(desk, scores(desk), study).shape[1]} of {len(human(desk, study))}",
     )
+
+
+def insight_in_files(_: Desk) -> Mapping[tuple[str, str], float]:
+    """(task, system) -> the share of insight in raw_results.jsonl; one line of them failed."""
+    return {
+        (str(n + 1), system): own_trees.race_scores(system, n, 0.004 * place)["insight"]
+        for place, system in enumerate(("alpha", "beta", "gamma"))
+        for n in own_trees.NUMBERS
+        if (system, n) != ("beta", 2)
+    }
 
 
 def by_sign_either_way(judge: str) -> Worked:
@@ -363,12 +427,11 @@ def spread(study: str, judge: str) -> Worked:
 
 
 def kappa_with(study: str, judge: str) -> Worked:
-    """Cohen's κ of a judge's answers with each person's on the same item."""
+    """Cohen's κ of a judge's answers with each person's on the same item, over whole topics."""
 
-    def worked(desk: Desk, _: Mapping[str, Decide]) -> float:
-        both = human(desk, study).merge(of(desk, study, judge).dropna(subset="label"), on=["item_id", "criterion"])
-        said = sorted({*both["label_x"], *both["label_y"]})
-        return kappa(*(both[f"label_{n}"].to_numpy()[:, None] == said for n in "xy"))
+    def worked(desk: Desk, _: Mapping[str, Decide]) -> Interval:
+        both = beside(desk, study, judge)
+        return intervals.of_kappa(both, both["cluster_id_x"])
 
     return worked
 
@@ -452,6 +515,21 @@ def order_among_people(desk: Desk, _: Mapping[str, Decide]) -> float:
     return 100 * float(np.mean([in_one_order(*pair) for pair in combinations(people, 2)]))
 
 
+def overall_over_tasks(desk: Desk, _: Mapping[str, Decide]) -> Interval:
+    found = race_shares(desk)
+    people, judge = (found[name].drop(test_race.REFERENCE).unstack() for name in ("people", "both-orders"))
+    worked = intervals.of_four(people, judge)
+    assert abs(worked.value - statistics.mean(columns(desk))) < 1e-9
+    return worked
+
+
+def higher_first(desk: Desk, _: Mapping[str, Decide]) -> float:
+    """How much oftener a judge of both orders scores a report higher than lower where it is shown first."""
+    labels = of(desk, "race", "both-orders").astype({"label": "float"})
+    both = labels.pivot(index=["item_id", "criterion"], columns="presentation", values="label")
+    return float(np.sign(both["AB"] - both["BA"]).mean())
+
+
 def columns(desk: Desk) -> list[float]:
     """PAR, OPC, FAP and FAS of the judge of both orders, in per cent."""
     found = race_shares(desk)
@@ -490,23 +568,10 @@ def prompts(desk: Desk, _: Mapping[str, Decide]) -> str:
     return str(sum(kept.get(task) == query for task, query in asked.items()))
 
 
-def facts(desk: Desk, _: Mapping[str, Decide]) -> str:
-    """Of the publisher's own files: each fact beside the statements of each agent."""
-    files = desk.folder.glob("wlc_real/data/*/wiki_data/cleaned_data/statement/*.json")
-    agents = {*desk.folder.glob("wlc_real/data/*/test_data/*/json_data")}
-    return f"{len(agents) * sum(len(json.loads(path.read_text(encoding='utf-8'))) for path in files):,} probes"
-
-
-def cited_pages(desk: Desk, _: Mapping[str, Decide]) -> str:
-    """Of the publisher's own files: the different addresses of each statement, counted."""
-    files = [
-        json.loads(path.read_text(encoding="utf-8"))
-        for path in desk.folder.glob("wlc_real/data/*/test_data/*/json_data/*.json")
-    ]
-    pages = [page for file in files for page in file["query"]["pages"].values()]
-    urls = (one.get("url") or [] for page in pages for one in page["statements"])
-    urls = ([of] if isinstance(of, str) else of for of in urls)
-    return f"{sum(len({*map(str.strip, of)} - {''}) for of in urls):,} probes"
+def turned(desk: Desk, _: Mapping[str, Decide]) -> float:
+    """How much oftener the careful judge turns from B to A where A comes first than the other way round."""
+    both = of(desk, "wlc", "careful").pivot(index=["item_id", "criterion"], columns="presentation", values="label")
+    return float(((both["AB"] == "A").astype(int) - (both["BA"] == "A")).mean())
 
 
 Said = Counter[tuple[str, str, str, str]]  # topic, system (of a pair: the one that wins), criterion, answer
@@ -537,6 +602,28 @@ def gym_files(_: Desk) -> Said:
         for question, one in found.items()
         for claim in one["detailed"].values()
     )
+
+
+def gym_scores(_: Desk) -> Said:
+    """Two scores a report, 0 to 10, of six questions and two systems; the third report of GPTResearcher is missing."""
+    scores = {
+        (f"{354532 + n}", system): {"clarity": 4 + shift - 3 * (n == 5 and shift > 0), "insightfulness": 5}
+        for n in own_trees.NUMBERS
+        for system, shift in (("GPTResearcher", 2), ("search-r1-custom", 0))
+        if (n, system) != (2, "GPTResearcher")
+    }
+    return Counter((*place, name, str(score)) for place, said in scores.items() for name, score in said.items())
+
+
+def dr3_claims(desk: Desk) -> Said:
+    """The verdict on each claim in the files of factual accuracy that are theirs."""
+    words = {True: "true", False: "false"}
+    found = Said()
+    for path in desk.folder.glob("published/results/*/*/*/eval_factual_accuracy_20260301_000000.json"):
+        for claim in json.loads(path.read_text(encoding="utf-8"))["details"]["verification_result"]["verifications"]:
+            (verdict,) = claim["citation_results"]
+            found[path.parts[-2], path.parts[-3], "factual", words[verdict["supported"]]] += 1
+    return found
 
 
 def dr3_files(_: Desk) -> Said:
@@ -580,5 +667,5 @@ def publishers_file(desk: Desk) -> Said:
 
 FILES: Mapping[str, Callable[[Desk], Said]] = {
     "wlc": wlc_files, "deepresearchgym": gym_files, "dr3_eval": dr3_files, "reportbench": votes_in_files,
-    "race": race_files, "wlc_real": publishers_file,
+    "race": race_files, "gym_scores": gym_scores, "dr3_claims": dr3_claims, "wlc_real": publishers_file,
 }  # fmt: skip

@@ -14,14 +14,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import starmap
 
-import numpy as np
-
 from annotation.protocol import read_protocol
 from tests.studies import from_labels, test_deepresearchgym, test_dr3_eval, test_race, test_reportbench, test_wlc
 from tests.studies.desk import Decide, Desk
+from tests.studies.intervals import Interval
 from tests.studies.recogniser import recognised
 
-Value = str | float | tuple[float, float] | None
+Value = str | float | tuple[float, float] | Interval | None
 Implied = Value | from_labels.Worked
 _NUMBER = re.compile(r"[−-]?(?:\d[\d,]*\.?\d*|\.\d+)")
 
@@ -35,13 +34,20 @@ def agrees(group: str, value: Value, *, printed: bool = False) -> bool:
     if value is None or isinstance(value, str):
         return value in (None, group)
     numbers = [found.replace("−", "-").replace(",", "") for found in _NUMBER.findall(group)]
+    if isinstance(value, Interval):
+        ends = zip(numbers, (value.value, value.low, value.high), (0.0, value.slack, value.slack), strict=True)
+        return all(abs(float(found) - end) <= slack + _rounding(found) for found, end, slack in ends)
     if isinstance(value, tuple):
         return all(value[0] < float(number) <= value[1] for number in (numbers[:1] if printed else numbers))
     if len(numbers) == 3:
         point, low, high = map(float, numbers)
         if not printed or not low <= point <= high:
             return not printed and low <= value <= high
-    return abs(float(numbers[0]) - value) <= 0.5001 * 10.0 ** -len(numbers[0].partition(".")[2])
+    return abs(float(numbers[0]) - value) <= _rounding(numbers[0])
+
+
+def _rounding(number: str) -> float:
+    return 0.5001 * 10.0 ** -len(number.partition(".")[2])
 
 
 def shown(values: Sequence[Value], printed: Sequence[bool]) -> str:
@@ -54,6 +60,8 @@ def shown(values: Sequence[Value], printed: Sequence[bool]) -> str:
 def _cell(value: Value, printed: bool) -> str:
     if value is None or isinstance(value, str):
         return "–" if value is None else "="
+    if isinstance(value, Interval):
+        return f"= {value.value:.3g} [{value.low:.3g}, {value.high:.3g}]"
     if isinstance(value, tuple):
         return f"{value[0]:.3g} to {value[1]:.3g}" if printed else f"> {value[0]:.3g}"
     return f"= {value:.3g}" if printed else f"{value:.3g}"
@@ -92,19 +100,19 @@ GROUPS = Counter(criterion.category for criterion in read_protocol("wlc_writing_
 LED = sum(-(-size // 4) for size in GROUPS.values()) / GROUPS.total()  # every fourth criterion of a call
 
 WLC: Mapping[int, tuple[Implied, ...]] = {
-    1: ("12 topics, 3 systems (1 reference), 36 reports",), 3: ("72",), 5: (from_labels.lakes,),
+    1: ("12 topics, 3 systems (1 reference), 36 reports", "36 of 36 texts"), 3: ("72 of 72",), 5: (from_labels.lakes,),
     6: ("1", "1 with a byte order mark", "1 with Windows line ends", "1 with a name in decomposed letters"),
     7: (from_labels.cut("wlc_files/test_data/atlas/md_data/*.md"),
         from_labels.cut("wlc_files/wiki_data/cleaned_data/article/*.md")),
     8: (recognised("wlc"),), 9: ("10 of 10 items",), 10: (from_labels.answers("wlc"),),
     11: ("741 labels of 5 people on 39 criteria",),
-    12: ("20 labels of 2 people on 1 criteria",), 14: (from_labels.by_people("citations"),),
-    15: ("120 probes (fact) on 12 topics, about 24 reports",), 18: ("refused, incomplete",), 19: ("5", "5"),
+    12: ("20 labels of 2 people on 1 criteria", from_labels.answers("overall")), 14: (from_labels.by_people("citations"),),
+    15: ("120 of 120",), 18: ("refused, incomplete",), 19: ("5", "5"),
     20: ("190 of 741 not applicable, a tie refused",), 21: ("2: 9 items, 1: 1 items",),
-    22: ("19 of 20 slots are handed in",), 24: ("10", "60"), 25: (lambda desk, _: from_labels.alike(desk, "wlc", "careful") - from_labels.alike(desk, "wlc", "local"),),
-    26: ("invalid 1 ok 232 missing 1",), 27: (0.0, lambda *_: LED), 29: (from_labels.paid("wlc", "careful", 20), ""),
+    22: ("19 of 20 slots are handed in",), 24: ("60 calls done", "780 labels ok"), 25: (lambda desk, _: from_labels.alike(desk, "wlc", "careful") - from_labels.alike(desk, "wlc", "local"),),
+    26: ("invalid 1 ok 232 missing 1",), 27: (from_labels.turned, lambda *_: LED), 29: (from_labels.ledger("careful", (1.25, 10.0), 20)[1], ""),
     30: (lambda desk, _: 100 * from_labels.alike(desk, "wlc", "local"), from_labels.wikipedia_always),
-    31: (lambda desk, _: 2 * from_labels.alike(desk, "wlc") - 1,), 35: ("1.00 [–]", 1 / 3), 36: (lambda desk, _: from_labels.alike(desk, "wlc", "careful"),),
+    31: (lambda desk, _: 2 * from_labels.alike(desk, "wlc") - 1,), 35: ("1.00 [–]", 1 / 3), 36: (from_labels.alike_over_topics("wlc", "careful"),),
     37: from_labels.apart_by(lambda desk: from_labels.rates(desk, "facts", "consistent"), "atlas", "borealis"),
     38: from_labels.variance(from_labels.written, "atlas", test_wlc.TOPICS[1::2]), 39: (from_labels.with_links,), 40: (lambda desk, _: from_labels.won(desk, "wlc", "wikipedia", "atlas"),),
     42: ("232 of 232",), 43: ("3,861 rows of labels", "36 reports", "20 as they were read"), 44: ("0 of 4 names",),
@@ -112,11 +120,11 @@ WLC: Mapping[int, tuple[Implied, ...]] = {
 
 gym = test_deepresearchgym
 GYM: Mapping[int, tuple[Implied, ...]] = {
-    2: ("42 topics, 4 systems, 168 reports",), 3: ("123",), 5: (from_labels.clicks,), 6: ("1", "1 with a byte order mark", "1 with Windows line ends"),
+    2: ("42 topics, 4 systems, 168 reports", "168 of 168 texts"), 3: ("492 of 492",), 5: (from_labels.clicks,), 6: ("1", "1 with a byte order mark", "1 with Windows line ends"),
     7: (from_labels.cut("gym_files/reports/atlas/*.a"),), 8: (recognised("preference"),), 9: ("60 of 60 items",),
     10: (from_labels.answers("preference"),),
-    12: ("125 labels of 7 people on 1 criteria",), 13: ("1,008 labels ok",),
-    14: ("672 probes (claim) on 42 topics, about 168 reports",),
+    12: ("125 labels of 7 people on 1 criteria",), 13: ("22 of 22",),
+    14: ("672 of 672",),
     15: ("123 probes (key point) on 41 topics, about 164 reports",),
     19: from_labels.sides("preference", "atlas"), 20: ("0 of 125 not applicable, a tie refused",), 21: ("3: 41 items, 2: 1 items",),
     22: ("125 of 126 slots are handed in",), 24: ("1,008 calls done", "1,008 labels ok"),
@@ -124,28 +132,24 @@ GYM: Mapping[int, tuple[Implied, ...]] = {
     26: ("ok 32 missing 1",), 29: from_labels.ledger("fine", (0.4, 1.6), 168), 31: (from_labels.two_by_two,),
     32: from_labels.by_sign(lambda _: gym.recalled()),
     34: from_labels.by_sign(lambda desk: dict(from_labels.clarity(desk).stack().items())),
-    35: (from_labels.orders,), 36: (lambda desk, _: from_labels.alike(desk, "points", gym.READER),),
+    35: (from_labels.orders,), 36: (from_labels.alike_over_topics("points", gym.READER),),
     37: from_labels.apart_by(from_labels.clarity, "atlas", "atlas_custom"),
     40: (lambda desk, _: from_labels.won(desk, "preference", "atlas", "borealis"),),
     41: (lambda desk, _: float(from_labels.clarity(desk)[["atlas", "atlas_custom"]].corr("spearman").iloc[0, 1]),),
     42: ("672 of 672",), 43: ("125 rows of labels", "168 reports", "84 as they were read"), 44: ("0 of 4 names",),
 }  # fmt: skip
 
-R_OF_JUDGE, ORDERED = test_dr3_eval.planted()
-OF_TOTALS = (
-    np.var(list(test_dr3_eval.SYSTEMS.values())) + test_dr3_eval.OF_REPORT**2 + test_dr3_eval.OF_CRITERION**2 / 5
-)
 DR3: Mapping[int, tuple[Implied, ...]] = {
-    3: (from_labels.prompts,), 4: ("10 topics, 5 systems, 50 reports",), 5: ("25",), 6: ("1", "1 with a byte order mark", "1 with Windows line ends"),
+    3: (from_labels.prompts,), 4: ("10 topics, 5 systems, 50 reports", "50 of 50 texts"), 5: ("25",), 6: ("1", "1 with a byte order mark", "1 with Windows line ends"),
     7: (from_labels.cut("dr3/results/128k/claude/*/*.md"),), 8: (recognised("dr3"),), 9: ("50 of 50 items",),
     13: ("995 labels of 4 people on 5 criteria", from_labels.scored_anew("dr3")),
-    14: (lambda desk, _: from_labels.alike(desk, "factual", "gpt-5.1"), from_labels.by_people("factual")), 15: (lambda desk, _: from_labels.alike(desk, "insights", "gpt-5.1"),),
+    14: (lambda desk, _: from_labels.alike(desk, "factual", "gpt-5.1"), from_labels.by_people("factual"), "10 of 10"), 15: (lambda desk, _: from_labels.alike(desk, "insights", "gpt-5.1"),),
     16: (from_labels.by_people("checklist"),), 18: ("refused, incomplete",), 19: ("8", "8", (0.0, 8.0)),
     21: ("4: 49 items, 3: 1 items",), 22: ("199 of 200 slots are handed in",), 23: (from_labels.apart("dr3", 15),),
-    24: ("33", "11"), 25: (from_labels.nearer("dr3", "judge-a", "judge-b", 100),), 26: ("ok 31 missing 2",), 28: (from_labels.spread("dr3", "judge-a"),),
-    29: (from_labels.paid("dr3", "judge-a", 50),),
-    31: (from_labels.alpha_of("dr3"),), 33: (R_OF_JUDGE, OF_TOTALS / (OF_TOTALS + test_dr3_eval.OF_EXPERT**2 / 5)), 34: (ORDERED,),
-    35: (from_labels.judges_orders,), 36: (from_labels.alpha_of("dr3", "judge-a"),),
+    24: ("22 calls done", "33 labels ok"), 25: (from_labels.nearer("dr3", "judge-a", "judge-b", 100),), 26: ("ok 31 missing 2",), 28: (from_labels.spread("dr3", "judge-a"),),
+    29: (from_labels.ledger("judge-a", (1.25, 10.0), 50)[1],),
+    31: (from_labels.alpha_of("dr3"),), 33: (from_labels.with_experts(from_labels.r_of), from_labels.experts_two_by_two), 34: (from_labels.with_experts(from_labels.pairs_in_order),),
+    35: (from_labels.judges_orders,), 36: (from_labels.alpha_over_tasks,),
     37: (from_labels.difference, from_labels.difference_p),
     38: from_labels.variance(from_labels.scored("dr3", test_dr3_eval.SYSTEMS), "claude", BEST_TASKS),
     41: (from_labels.conditions_together,), 42: ("31 of 31",),
@@ -154,8 +158,8 @@ DR3: Mapping[int, tuple[Implied, ...]] = {
 }  # fmt: skip
 
 REPORTBENCH: Mapping[int, tuple[Implied, ...]] = {
-    3: ("10 topics, 2 systems, 20 reports",), 5: ("40",), 6: ("1", "1 with a byte order mark", "1 with Windows line ends"), 9: ("80 of 80 items",),
-    14: (1.0,), 18: ("refused, incomplete",), 21: ("2: 79 items, 1: 1 items",), 22: ("159 of 160 slots are handed in",),
+    3: ("10 topics, 2 systems, 20 reports", "20 of 20 texts"), 5: ("40",), 6: ("1", "1 with a byte order mark", "1 with Windows line ends"), 9: ("80 of 80 items",),
+    14: (from_labels.by_people("cited"),), 18: ("refused, incomplete",), 21: ("2: 79 items, 1: 1 items",), 22: ("159 of 160 slots are handed in",),
     23: (from_labels.apart("rb"),), 24: ("240 calls done",),
     25: (lambda desk, _: from_labels.alike(desk, "rb", "flash") - from_labels.alike(desk, "rb", "pro"),),
     26: ("ok 85 invalid 5",), 28: from_labels.voted(),
@@ -171,19 +175,19 @@ REPORTBENCH: Mapping[int, tuple[Implied, ...]] = {
 SOURCES = "\n## References\n\n[1] https://example.org/source\n"  # added to its reports
 
 RACE: Mapping[int, tuple[Implied, ...]] = {
-    3: ("8 topics, 5 systems (1 reference), 40 reports",), 5: ("32",), 6: ("1 with a byte order mark", "1 with Windows line ends"),
+    3: ("8 topics, 5 systems (1 reference), 40 reports", "40 of 40 texts"), 5: ("32",), 6: ("1 with a byte order mark", "1 with Windows line ends"),
     7: (statistics.median(from_labels.cited(test_race.article(task, "gemini") + SOURCES) for task in test_race.TASKS),),
     8: (recognised("race"),), 9: ("64 of 64 items",),
     10: (from_labels.answers("overall"),), 13: ("960 labels of 3 people on 5 criteria", from_labels.scored_anew("race")), 14: (lambda desk, _: from_labels.alike(desk, "cited", "gemini-2.5-flash"), from_labels.by_people("cited")),
     16: (from_labels.by_people("listed"),), 17: tuple(test_race.weights(task)["insight_2"] for task in (1, 2)),
     19: ("12", "12", (0.0, 8.0)), 21: ("3: 64 items",), 22: ("96 of 96 slots are handed in",),
-    24: ("32 calls done", "320 labels ok"), 25: (from_labels.nearer("race", "as-published", "turned", 10),), 26: ("ok 68 missing 4",), 27: (10 * test_race.LEAD,),
-    28: (from_labels.changes,), 29: (from_labels.paid("race", "as-published", 32), from_labels.paid("race", "both-orders", 32)),
-    31: (from_labels.alpha_of("race"),), 32: ("48",),
+    24: ("32 calls done", "320 labels ok"), 25: (from_labels.nearer("race", "as-published", "turned", 10),), 26: ("ok 68 missing 4",), 27: (from_labels.higher_first,),
+    28: (from_labels.changes,), 29: tuple(from_labels.ledger(judge, (1.25, 10.0), 32)[1] for judge in ("as-published", "both-orders")),
+    31: (from_labels.alpha_of("race"),), 32: from_labels.by_sign(from_labels.insight_in_files, "chosen"),
     33: (lambda desk, _: from_labels.columns(desk)[1],),
     34: (lambda desk, _: from_labels.columns(desk)[0], from_labels.order_among_people),
     35: (from_labels.order_with_people("both-orders"), from_labels.order_with_people("turned")),
-    36: (lambda desk, _: statistics.mean(from_labels.columns(desk)),),
+    36: (from_labels.overall_over_tasks,),
     40: (lambda desk, _: from_labels.won(desk, "overall", "gemini", "grok"),),
     42: ("68 of 68",), 43: ("3,840 rows of labels", "40 reports", "40 as they were read"), 44: ("0 of 4 names",), 45: (from_labels.words,),
 }  # fmt: skip
@@ -195,8 +199,17 @@ IMPLIED = {
     "reportbench": REPORTBENCH,
     "race": RACE,
     "wlc_real": {
-        14: (from_labels.cited_pages, None, None),
-        15: (from_labels.facts, None, None),
+        1: ("5 topics, 12 systems (1 reference), 25 reports", "25 of 25 texts"),
+        6: ("1",),
+        7: (
+            from_labels.cut(
+                "wlc_real/data/*/test_data/langchain_w_gpt5/md_data/*.md", r" ?(?:\[\d+(?:[,–-] ?\d+)*\])+"
+            ),
+            from_labels.cut("wlc_real/data/*/test_data/openai/md_data/*.md", r"(?:\[\d+\])+"),
+        ),
+        8: (recognised("wlc", 1),),
+        14: ("3,036 of 3,036",),
+        15: ("reports that are not there or empty 1", "2,256 of 2,336"),
         19: from_labels.sides("wlc", "wikipedia"),
         42: ("39 of 39", "openai 2, wikipedia 37"),
     },

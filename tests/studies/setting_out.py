@@ -25,6 +25,7 @@ AGAIN = '[[judge]]\nname = "again"\nmodel = "openai/fake-score-0.05-run-0.03"\na
 FINELY = (
     '[[judge]]\nname = "one-by-one"\nmodel = "openai/fake-score-0.1"\napi_base = "{base}"\nbatching = "one_criterion"\n'
 )
+BY_TWO = '[[judge]]\nname = "together"\nmodel = "openai/fake-label"\napi_base = "{base}"\nbatching = "all"\nitems_per_call = 2\n'
 TOGETHER = '[[judge]]\nname = "together"\nmodel = "openai/fake-label"\napi_base = "{base}"\nbatching = "all"\n'
 OWN = '[[judge]]\nname = "turned"\npython = "turned:judge"\n'
 
@@ -175,7 +176,7 @@ def dr3_eval(folder: Path, base: str) -> dict[str, Decide]:
         )
     judges = test_dr3_eval.JUDGES.format(base=base, sd=test_dr3_eval.OF_JUDGE, run=test_dr3_eval.OF_RUN)
     put(folder / "judges.toml", judges)
-    put(folder / "together.toml", TOGETHER.format(base=base))
+    put(folder / "together.toml", BY_TWO.format(base=base))
     stripped("dr3_total", folder / "dr3_stripped.toml")
     asked = {study: reader_of(f"dr3_{study}") for study in ("insights", "checklist", "factual")}
     return {"dr3": test_dr3_eval.expert, **asked}
@@ -194,7 +195,7 @@ def reportbench(folder: Path, base: str) -> dict[str, Decide]:
         put(path, json.dumps(json.loads(path.read_text(encoding="utf-8")), indent=1))
     odd(folder / "published", "o3/*.json")
     put(folder / "judges.toml", test_reportbench.JUDGES.format(base=base, worse=test_reportbench.WORSE))
-    return {"rb": test_reportbench.person, "cited": test_reportbench.reader}
+    return {"rb": test_reportbench.person, "cited": reader_of("rb_cited")}
 
 
 def race(folder: Path, base: str) -> dict[str, Decide]:
@@ -227,7 +228,7 @@ def race(folder: Path, base: str) -> dict[str, Decide]:
     put(folder / "turned.py", BEST_LAST)
     put(folder / "turned.toml", OWN)
     asked = {"cited": reader_of("wlc_citation"), "listed": reader_of("dr3_checklist")}
-    return {"race": test_race.person, "overall": either, **asked}
+    return {"race": test_race.person, "overall": either, "chosen": either, **asked}
 
 
 SET_OUT: dict[str, Callable[[Path, str], dict[str, Decide]]] = {

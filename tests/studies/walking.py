@@ -12,6 +12,9 @@ A walk is a file in `walks/`, of lines:
     @hashes STUDY           the texts that people and judges read, by hash
     @tied STUDY             as @people, after a tie was refused; how many find that a criterion does not apply
     @judged STUDY FILES     judges' valid answers that are those of the files (by topic, system, criterion), and whose
+    @brought STUDY FILES LAYOUT, @probed STUDY FILES KIND
+                            its reports, or claims, held against those files; of each look `&` for `@` where it adds to
+                            what the last command printed
     @names FILE STUDY       the names of its systems, looked for in a file
     N :: WHAT :: PATTERN    capability N came to what the groups of PATTERN find in the last output;
                             a fourth field is the number that is published; `implied` holds what the files imply
@@ -37,7 +40,7 @@ from annotation.errors import AnnotationError
 from db.connect import reading
 from db.people_tables import Rater
 from db.tables import Assignment, Label, Study, System, Topic
-from tests.studies import from_labels
+from tests.studies import from_files, from_labels
 from tests.studies.desk import Decide, Desk
 from tests.studies.implied import IMPLIED, agrees, shown, worked_out
 
@@ -75,8 +78,9 @@ def walked(desk: Desk, walk: str, decide: Mapping[str, Decide]) -> Iterator[Show
         if first in ("$", "!"):
             command = line[2:]
             told = desk(*shlex.split(command), exit_code=int(first == "!"))
-        elif first.startswith("@"):
-            told = LOOKS[first](desk, words, decide)
+        elif first[0] in "@&":
+            seen = LOOKS[f"@{first[1:]}"](desk, words, decide)
+            told = f"{told}\n{seen}" if first[0] == "&" else seen
         elif first.isdigit():
             number, what, pattern, *published = line.split(FIELDS)
             found = re.search(pattern, told)
@@ -206,7 +210,15 @@ def _judged(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
     return f"{alike}\nby system: {', '.join(f'{system} {often}' for system, often in sorted(by_system.items()))}"
 
 
+def _brought(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
+    return from_files.brought(desk, *words)
+
+
+def _probed(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
+    return from_files.probed(desk, *words)
+
+
 LOOKS: dict[str, Callable[[Desk, list[str], Mapping[str, Decide]], str]] = {
     "@people": _people, "@unreasoned": _unreasoned, "@read": _read, "@tied": _tied, "@labels": _labels, "@hashes": _hashes, "@orders": _orders,
-    "@texts": _texts, "@names": _names, "@judged": _judged,
+    "@brought": _brought, "@probed": _probed, "@texts": _texts, "@names": _names, "@judged": _judged,
 }  # fmt: skip

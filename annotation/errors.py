@@ -83,7 +83,14 @@ class ImportingError(Exception):
 
 
 class NoReports(ImportingError):
-    """A tree of its layout that holds everything but reports: several studies never published theirs."""
+    """A tree of its layout that holds everything but reports: several studies never published theirs.
+
+    `topics`: what its files say of what was asked.
+    """
+
+    def __init__(self, problems: str, /, topics: Sequence[Any] = (), **fields: object) -> None:
+        super().__init__(problems, **fields)
+        self.topics = tuple(topics)
 
 
 class FigureError(Exception):

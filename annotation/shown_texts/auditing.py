@@ -15,11 +15,12 @@ from annotation.people.principals import Principal, study_for
 from annotation.planning.planned_items import shown_reports
 from annotation.shown_texts import kept_measures, overrides, prepare
 from annotation.texts.spans import Span, delete
-from db.tables import Report, Study, System, Topic
+from db.tables import NO_TEXT, Report, Study, System, Topic
 
 LINE: tuple[Any, ...] = (
     Report.id, Topic.key.label("topic"), System.key.label("system"), Report.status, Report.removed, Report.warnings,
-    Report.flags, Report.open_flags, Report.override, func.length(Report.original_text).label("characters"),
+    Report.flags, Report.open_flags, Report.override, Report.encoding,
+    func.length(Report.original_text).label("characters"),
 )  # fmt: skip
 
 AROUND = 40  # characters on either side of a flag
@@ -39,6 +40,7 @@ class ReportLine:
     flags: int
     open_flags: int
     override: str  # why it was changed by hand, or empty
+    has_text: bool  # no stand-in for one that was never published
     is_planned: bool  # it stands in an item, so that the study cannot open before its passages are decided
 
 
@@ -183,6 +185,7 @@ def _line(row: Row[Any], is_planned: bool) -> ReportLine:
         warnings=tuple(row.warnings),
         flags=len(row.flags),
         open_flags=row.open_flags,
+        has_text=row.encoding != NO_TEXT,
         is_planned=is_planned,
         override="; ".join(
             ": ".join(filter(None, (act["what"], act["reason"]))) for act in (row.override or {}).get("acts", [])

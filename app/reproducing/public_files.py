@@ -94,8 +94,8 @@ def read_public(recipe: Recipe, folder: Path) -> Public:
     tree = layouts.tree_of(recipe.layout, folder)
     try:
         parsed = layouts.LAYOUTS[recipe.layout].read(tree, "utf-8")
-    except errors.NoReports:
-        parsed = records.Parsed((), (), ())
+    except errors.NoReports as none:
+        parsed = records.Parsed(none.topics, (), ())
     except ImportingError as error:
         why = f"the public files of {recipe.title} cannot be read{_other(recipe, folder)}"
         raise ImportingError(f"{folder}: {why}: {_first(error.problems)}") from None
@@ -131,10 +131,11 @@ def _with_stand_ins(public: Public) -> records.Parsed:
         public.lacks.append(
             f"{counted(len(bare), 'report')}, which answers are about; they count without the text ({some})"
         )
+    kept = [one for one in parsed.topics if parsed.reports or one.key in {topic for topic, _ in bare}]
     new_topics, new_systems = (dict.fromkeys(names) for names in zip(*bare, strict=True)) if bare else ({}, {})
     return replace(
         parsed,
-        topics=(*parsed.topics, *(records.TopicRecord(key, key) for key in new_topics if key not in topics)),
+        topics=(*kept, *(records.TopicRecord(key, key) for key in new_topics if key not in topics)),
         systems=(*parsed.systems, *(records.SystemRecord(key, key) for key in new_systems if key not in systems)),
         reports=(
             *parsed.reports,

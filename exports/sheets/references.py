@@ -12,6 +12,7 @@ COLUMNS = (
     Column("system", "System"),
     Column("precision", "Precision", "Prec."),
     Column("recall", "Recall", "Rec."),
+    Column("each", "Works cited a report", "each"),
     Column("found", "Works found", "n found"),
     Column("cited", "Works cited", "n cited"),
     Column("wanted", "Works on the lists", "n listed"),
@@ -62,4 +63,5 @@ def _row(name: str, reports: Sequence[CitedReferences]) -> tuple[Cell, ...]:
     precision = counted_share("reference_precision", system, sums["right"], sums["cited"]) if total["cited"] else None
     recall = counted_share("reference_recall", system, sums["found"], sums["wanted"])
     bare = sum(report.address_alone for report in reports)
-    return name, precision, recall, total["found"], total["cited"], total["wanted"], bare, len(reports)
+    each = total["cited"] / len(reports)
+    return name, precision, recall, each, total["found"], total["cited"], total["wanted"], bare, len(reports)

@@ -13,15 +13,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from annotation.errors import ImportingError
 from annotation.importing.labels.results import Results
 from annotation.importing.layouts import PROBE_LAYOUTS, RESULT_LAYOUTS
 from annotation.protocol import parse_protocol, read_protocol
+from app.commands.results.reproducing import DATABASE, own_database
 from app.reproducing.public_files import answers_at, once, read_public
 from app.reproducing.recipes import protocol_text, read_recipe, recipe_names
 from app.reproducing.simulating import spread
 from app.reproducing.standing import Came, beside, reproduced_table
+from app.settings import database
+from db.connect import reading
+from db.tables import Study, Topic
 from exports.pack import TABLES
 from exports.presets import PRESETS
 from exports.tables import Column, Table
@@ -172,6 +177,9 @@ def test_a_study_that_published_no_reports_has_what_its_other_files_say(desk: De
     assert all(row["ours"] is None for what, row in found.items() if "OpenDeepSearch" in what), "one of two is there"
     told = " ".join((desk.folder / "out/reproduced.md").read_text().split())
     assert "Not there: the reports themselves; answers about 22 count without their text" in told
+    with own_database(desk.folder / "out" / DATABASE), reading(database()) as session:
+        prompts = {*session.scalars(select(Topic.prompt).join(Study).where(Study.name == "points"))}
+    assert prompts == {f"why {354532 + number}" for number in range(6)}, "as the queries have them"
     assert "Not there: points: results/mini/open_deep_search/evaluation_results_kpr" in told.replace("\\", "")
 
 
@@ -244,6 +252,8 @@ def test_one_bad_report_and_answers_in_two_folders_cost_nothing_else(desk: Desk)
     (results / "glm-4.7/003/final_report.md").write_bytes(b"\xff\xfe\x00")
     reproduced(desk, "dr3_eval")
     told = " ".join((desk.folder / "out/reproduced.md").read_text().split())
+    with own_database(desk.folder / "out" / DATABASE):
+        assert "stand-ins for reports that were never published 1: glm-4.7/003" in desk("audit", "total")
     assert "total: dr3\\_eval: 60 answers on 12 items" in told
     assert "Not there: reports: results/128k/glm-4.7/003/final\\_report.md" in told
     assert "1 report, which answers are about; they count without the text (003 of glm-4.7)" in told
@@ -297,6 +307,8 @@ def test_judges_of_reportbench_alone_have_their_systems(desk: Desk) -> None:
     assert rate["standing"] == "differs by −12.20, within our interval"
     right = found["Table 1: precision of OpenAI's references (theirs of scholarly pages that were fetched)"]
     assert (right["ours"]["value"], right["rests_on"]) == (0.5, "public files")
+    each = "Table 1: references in a report of {} (theirs of scholarly pages that were fetched)"
+    assert [found[each.format(name)]["ours"] for name in ("OpenAI", "o3")] == [2, None], "two works in one report"
     assert found["Table 1, PDF: match rate of Gemini's cited statements (%)"]["ours"] is None
     accuracy = next(row for what, row in found.items() if "factual accuracy of OpenAI's" in what)
     assert accuracy["ours"]["value"] == pytest.approx(100 * 12 / 18), (

@@ -34,7 +34,7 @@ def read_deepresearch_bench(root: Path, encoding: str = "utf-8") -> records.Pars
         with collecting(problems):
             reports += _reports(path, root, nfc(system), topics, encoding, problems, other_prompts)
     if not reports and not problems:
-        raise NoReports("{raw}: no reports found; expected files like SYSTEM.jsonl", raw=RAW)
+        raise NoReports("{raw}: no reports found; expected files like SYSTEM.jsonl", [*topics.values()], raw=RAW)
     notes = []
     if other_prompts:
         notes.append(Sentence(

@@ -52,14 +52,13 @@ def read_deepresearchgym(root: Path, encoding: str = "utf-8") -> records.Parsed:
                     key=key, hint=hint,
                 ))  # fmt: skip
     if not reports and not problems:
-        refused = NoReports if listed else ImportingError
-        raise refused("{root}: no reports found; expected files like reports/SYSTEM/ID.a", root=root)
+        none = "{root}: no reports found; expected files like reports/SYSTEM/ID.a"
+        if not listed:
+            raise ImportingError(none, root=root)
+        raise NoReports(none, [*map(_topic, listed, listed.values())], root=root)
     prompts = {key: listed.get(key) or query for key, query in asked.items()}
     return records.Parsed(
-        topics=tuple(
-            records.TopicRecord(key, records.title_of(text) or key, prompt=text)
-            for key, text in sorted(prompts.items())
-        ),
+        topics=tuple(_topic(*one) for one in sorted(prompts.items())),
         systems=tuple(systems),
         reports=tuple(reports),
         problems=tuple(dict.fromkeys(problems + records.duplicate_keys(reports))),
@@ -67,6 +66,10 @@ def read_deepresearchgym(root: Path, encoding: str = "utf-8") -> records.Parsed:
         nfd_names=nfd,
         notes=_notes(root, listed, prompts, differing),
     )
+
+
+def _topic(key: str, query: str) -> records.TopicRecord:
+    return records.TopicRecord(key, records.title_of(query) or key, prompt=query)
 
 
 def _queries(root: Path, encoding: str, problems: list[str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from annotation.errors import ImportingError, NoReports
 from annotation.files import folders, rows
 from annotation.files.decoding import as_text, collecting, nfc
 from annotation.importing.reports import records
-from annotation.importing.reports.folder import listed_topics
+from annotation.importing.reports.folder import listed_topics, told_features
 from plain.wording import Sentence, worded
 
 REPORTS = tuple(f"final_report{suffix}" for suffix in (".md", *DOCUMENTS))
@@ -47,7 +47,8 @@ def read_dr3_eval(root: Path, encoding: str = "utf-8") -> records.Parsed:
         raise ImportingError("{root}: no {queries} found; give a folder that holds one", root=root, queries=QUERIES)
     if not files:
         raise NoReports(
-            "{root}: no reports found; expected files like RESULTS/SYSTEM/TASK/{report}", root=root, report=REPORT,
+            "{root}: no reports found; expected files like RESULTS/SYSTEM/TASK/{report}", [*topics.values()], root=root,
+            report=REPORT,
         )  # fmt: skip
     reports: list[records.ReportRecord] = []
     nfd = 0
@@ -78,7 +79,7 @@ def read_dr3_eval(root: Path, encoding: str = "utf-8") -> records.Parsed:
         problems=tuple(problems + records.duplicate_keys(reports)),
         ignored=len(files) - len(read),
         nfd_names=nfd,
-        notes=_notes(root),
+        notes=(*_notes(root), *told_features(topics.values())),
     )
 
 

@@ -9,10 +9,11 @@ from annotation.files.decoding import collecting, nfc
 from annotation.files.folders import match, number_hint
 from annotation.files.rows import read_rows
 from annotation.importing.reports import criteria_files, records
-from plain.wording import worded
+from plain.wording import Sentence, worded
 
 TEXTS = (".md", ".markdown", ".txt")
 TOPIC_COLUMNS = ("topic", "title", "prompt", "category", "language")
+CATEGORY_LIKE = ("domain", "field", "area", "subject")
 SYSTEM_COLUMNS = ("system", "public_name", "is_reference", "family")
 
 
@@ -46,6 +47,7 @@ def read_folder(root: Path, encoding: str = "utf-8") -> records.Parsed:
         problems=tuple(dict.fromkeys(problems)), ignored=len(files) - len(read),
         matched_by_fallback=tuple(fallback), nfd_names=sum(map(_is_nfd, read)),
         criteria=criteria.records, criteria_problems=criteria.problems, criteria_file=criteria.file,
+        notes=told_features(known_topics),
     )  # fmt: skip
 
 
@@ -137,6 +139,16 @@ def listed_topics(root: Path, encoding: str, problems: list[str]) -> list[record
         )
         for row in rows
     ]
+
+
+def told_features(topics: Iterable[records.TopicRecord]) -> tuple[Sentence, ...]:
+    """Which column of `topics.csv` may be meant as the category, and is a feature like any other."""
+    names = dict.fromkeys(name for topic in topics for name in topic.features if name in CATEGORY_LIKE)
+    told = Sentence(
+        "column of topics.csv that is a feature, and no category {names}: topics are drawn over the column category; "
+        "rename it if that is meant", names=", ".join(names),
+    )  # fmt: skip
+    return (told,) * bool(names)
 
 
 def _systems(root: Path, encoding: str, problems: list[str]) -> list[records.SystemRecord]:

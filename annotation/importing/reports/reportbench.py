@@ -63,7 +63,9 @@ def read_reportbench(root: Path, encoding: str = "utf-8") -> records.Parsed:
                 used[name].append(shown)
                 reports.append(records.report_in_row(text, shown, ids[0], system))
     if not reports and not problems:
-        raise NoReports("{root}: no reports found; expected files like SYSTEM/2312.04861.json", root=root)
+        raise NoReports(
+            "{root}: no reports found; expected files like SYSTEM/2312.04861.json", [*topics.values()], root=root
+        )
     contents = [(root / shown).read_bytes() for paths in used.values() for shown in paths]
     return records.Parsed(
         topics=tuple(topics.values()),

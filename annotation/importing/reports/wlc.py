@@ -1,6 +1,7 @@
 """Layout `wlc`: a Wiki Live Challenge tree (arXiv 2602.01590). Reads md_data: json_data lost its headings."""
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting, nfc
 from annotation.files.folders import match
 from annotation.files.rows import read_json, read_json_rows, read_rows
+from annotation.importing.claims.probes_wlc import ENDING, FACTS
 from annotation.importing.reports import records
 from plain.wording import Sentence, worded
 
@@ -16,18 +18,19 @@ REFERENCE = records.SystemRecord("wikipedia", "Wikipedia", is_reference=True)
 SUFFIX = ".md"
 SUFFIXES = (SUFFIX, *DOCUMENTS)
 TITLE_COLUMNS = ("title", "category")
+STATEMENTS = "statements"  # the feature of a topic
 
 
 def read_wlc(root: Path, encoding: str = "utf-8") -> records.Parsed:
     """Agents' articles and the human ones beside them; problems are collected so that all are seen at once."""
     articles, registry = _places(root)
     systems, disabled = _agencies(registry, encoding)
-    rows, asked = _features(root, encoding), _questions(root, encoding)
+    rows, asked, said = _features(root, encoding), _questions(root, encoding), _statements(root, encoding)
     problems: list[str] = []
     fallback: list[str] = []
     reports = _read_all(articles, root, REFERENCE.key, encoding, problems)
     keys = {report.topic for report in reports}
-    topics = [_topic(key, rows, asked, fallback) for key in sorted(keys)]
+    topics = [_topic(key, rows, asked, said, fallback) for key in sorted(keys)]
     for system in systems:
         reports += _on_topics(_read_system(root, system.key, encoding, problems), keys, problems, fallback)
     problems += records.duplicate_keys(reports)
@@ -62,7 +65,11 @@ def _places(root: Path) -> tuple[Path, Path]:
 
 
 def _topic(
-    key: str, rows: Mapping[str, Mapping[str, str]], asked: Mapping[str, str], fallback: list[str]
+    key: str,
+    rows: Mapping[str, Mapping[str, str]],
+    asked: Mapping[str, str],
+    said: Mapping[str, str],
+    fallback: list[str],
 ) -> records.TopicRecord:
     """The topic of one human article; spellings that had to be matched join `fallback`."""
     spelled, question = match(key, rows), match(key, asked)
@@ -73,8 +80,13 @@ def _topic(
         title=(spelled or question or key).replace("_", " "),
         prompt=asked.get(question or "", ""),
         category=row.get("category", ""),
-        features={name: value for name, value in row.items() if name not in TITLE_COLUMNS},
+        features=_of_statements(key, said) | {name: value for name, value in row.items() if name not in TITLE_COLUMNS},
     )
+
+
+def _of_statements(key: str, said: Mapping[str, str]) -> dict[str, str]:
+    title = match(key, said)
+    return {} if title is None else {STATEMENTS: said[title]}
 
 
 def _read_system(root: Path, system: str, encoding: str, problems: list[str]) -> list[records.ReportRecord]:
@@ -116,7 +128,7 @@ def _reports(folder: Path) -> list[Path]:
 
 
 def _notes(root: Path, absent: Sequence[str]) -> tuple[Sentence, ...]:
-    facts = len(list((root / "wiki_data" / "cleaned_data" / "statement").glob("*_statements.json")))
+    facts = len([*(root / FACTS).glob(f"*{ENDING}")])
     here = Sentence("files of facts {facts}: read by calipers import probes --layout wlc", facts=facts)
     told = Sentence("agencies without a folder {absent} ({names})", absent=len(absent), names=", ".join(absent))
     return (*[here] * bool(facts), *[told] * bool(absent))
@@ -152,6 +164,19 @@ def _features(root: Path, encoding: str) -> dict[str, dict[str, str]]:
             rows = read_rows(path, f"wiki_data/{name}", key="title", encoding=encoding)
             return {row["title"]: row for row in rows}
     return {}
+
+
+def _statements(root: Path, encoding: str) -> dict[str, str]:
+    """Title -> how many statements its Wikipedia article makes, of which the paper's Table 3 asks whether they matter.
+
+    A file that cannot be read has none here; it is told of where the facts themselves come in.
+    """
+    found: dict[str, str] = {}
+    for path in sorted((root / FACTS).glob(f"[!.]*{ENDING}")):
+        with suppress(ImportingError):
+            said = read_json(path, path.name, encoding)
+            found |= {nfc(path.name[: -len(ENDING)]): str(len(said))} if isinstance(said, list) else {}
+    return found
 
 
 def _questions(root: Path, encoding: str) -> dict[str, str]:

@@ -50,6 +50,7 @@ def audit(
 
     Example: calipers audit mystudy --resolve keep --kind product --reason "the report is about this product"
     """
+    from annotation.files.decoding import some_of
     from annotation.shown_texts.auditing import audit_study, list_reports, open_flags
     from annotation.shown_texts.overrides import resolve_all
     from plain.counting import counted
@@ -85,6 +86,8 @@ def audit(
         print_json({**asdict(audited), "sentence": audited.sentence, "open_flags": flags, "guessed": guessed()})
         return
     _print_systems(audited, lines)
+    if bare := [f"{line.system}/{line.topic}" for line in lines if not line.has_text]:
+        typer.echo(f"stand-ins for reports that were never published {len(bare):,}: {some_of(bare, SHOWN)}")
     _print_recognised(audited)
     for hit in audited.residue[:SHOWN]:
         echo(f"left: {hit.kind} in {hit.report} at {hit.start}: {hit.context}")

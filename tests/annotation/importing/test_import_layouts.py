@@ -16,6 +16,7 @@ from annotation.importing.reports.deepresearchgym import read_deepresearchgym
 from annotation.importing.reports.dr3_eval import read_dr3_eval
 from annotation.importing.reports.records import Parsed
 from annotation.importing.reports.reportbench import read_reportbench
+from annotation.importing.reports.wlc import read_wlc
 from db.connect import reading
 from db.tables import Import, Report, System, Topic
 from tests.annotation.layout_trees import (
@@ -30,6 +31,7 @@ from tests.annotation.layout_trees import (
 )
 from tests.annotation.test_importing import write_wlc
 from tests.small_study import write_reports
+from tests.studies.own_trees import wiki_tree
 
 TREES: dict[str, Callable[[Path], Path]] = {
     "folder": write_reports,
@@ -222,6 +224,8 @@ def test_dr3_takes_domains_from_a_topics_csv_beside_its_tasks(tmp_path: Path) ->
     parsed = read_dr3_eval(root)
     (problem,) = parsed.problems
     assert problem.startswith("topics.csv: topic '2' is not in query.jsonl (as a number it would be '002'")
+    put(root / "topics.csv", "topic,domain\n001,Energy\n")
+    assert "column of topics.csv that is a feature, and no category domain" in read_dr3_eval(root).notes[-1]
     put(root / "topics.csv", "topic,title,category,files\n001,Tides,Energy,4\n002,,Coasts,1\n")
     parsed = read_dr3_eval(root)
     assert [(topic.key, topic.category, topic.features) for topic in parsed.topics] == [
@@ -280,3 +284,11 @@ def test_a_json_array_under_a_jsonl_name_and_blank_lines_are_read(tmp_path: Path
     assert topics(read_dr3_eval(root)) == {"001": "一", "002": "Two"}
     put(root / "query.jsonl", "\n" + json_lines(rows).replace("\n", "\n\n") + "  \n")
     assert topics(read_dr3_eval(root)) == {"001": "一", "002": "Two"}
+
+
+def test_wikipedias_statements_are_counted_for_each_topic(tmp_path: Path) -> None:
+    titles, _ = wiki_tree(tmp_path, ["clear", "deep"])
+    put(tmp_path / f"wiki_data/cleaned_data/statement/{titles[0]}_statements.json", '["It turns.", "It is old."]')
+    put(tmp_path / f"wiki_data/cleaned_data/statement/{titles[1]}_statements.json", "[cut off")
+    counted = {topic.key: topic.features.get("statements") for topic in read_wlc(tmp_path).topics}
+    assert counted == dict.fromkeys(titles) | {titles[0]: "2"}

@@ -12,10 +12,9 @@ from annotation.files.decoding import as_text, collecting, nfc, plain
 from annotation.files.folders import as_file_name
 from annotation.files.rows import read_json
 from annotation.importing.claims import probe_records
+from annotation.importing.reports.wlc import ENDING, FACTS
 from annotation.passages import nearest
 
-ENDING = "_statements.json"
-FACTS = Path("wiki_data/cleaned_data/statement")
 KINDS = {"fact": f"{FACTS}/TITLE{ENDING}", "statement": "test_data/SYSTEM/json_data/TITLE.json"}
 TEXTS = ("fact", "statement")  # where a text stands: of statements with and without what they cite
 MARK = re.compile(r"\[(\d+)\]")

@@ -10,7 +10,6 @@ from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting, nfc
 from annotation.files.folders import match
 from annotation.files.rows import read_json, read_json_rows, read_rows
-from annotation.importing.claims.probes_wlc import ENDING, FACTS
 from annotation.importing.reports import records
 from plain.wording import Sentence, worded
 
@@ -18,6 +17,7 @@ REFERENCE = records.SystemRecord("wikipedia", "Wikipedia", is_reference=True)
 SUFFIX = ".md"
 SUFFIXES = (SUFFIX, *DOCUMENTS)
 TITLE_COLUMNS = ("title", "category")
+FACTS, ENDING = Path("wiki_data/cleaned_data/statement"), "_statements.json"
 STATEMENTS = "statements"  # the feature of a topic
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from calibration.arithmetic.columns import Codes
 from calibration.table import roles, verdicts
+from calibration.tidying import meeting
 from calibration.tidying.found import is_of_judge
 from calibration.tidying.keys import codes_of
 from calibration.tidying.mapping import JOINED, Answers, LabelMap
@@ -73,6 +74,7 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
     _read_answers(out, mapping, problems)
     out = _one_order(out, long, mapping, told)
     out["item_id"] = _joined(out, long, mapping)
+    meeting.meet(out, told)
     _spell_raters_once(out, told)
     _number_runs(out, told)
     if "cluster_id" not in out:

@@ -100,7 +100,11 @@ def find_items(found: Found) -> None:
     elif alone:
         found.told.append(f"{alone[0]!r} differs in every row, so it names no item")
     if more is None or not (known or more):
-        found.problems.append("no column or set of columns names the items: --map item_id=ONE+OTHER")
+        found.problems.append(
+            "no column or set of columns names the items: --map item_id=ONE+OTHER"
+            + "; where a row is a rater and each column an item, turn the table round first: a row for each item"
+            * (len(found.spread) > 1)
+        )
         return
     found.columns["item_id"] = (*known, *more)
     _ask_of_models(found, more)

@@ -40,7 +40,7 @@ def find_order(found: Found) -> None:
     for name in asked or found.columns.get("presentation") or tuple(found.free()):
         last = name.rpartition(".")[2]
         meant, may_name = roles.order_words(last), bool(asked or STOOD_FIRST.fullmatch(roles.in_english(last)))
-        if "label" in found.columns and {*found.table[name].str.upper().unique()} - {""} == {"AB", "BA"}:
+        if "label" in found.columns and _are_orders(found.table[name]):
             meant = meant or roles.ORDERS  # whatever it is called; without answers beside it, it may hold them
         if not meant and not may_name and "presentation" not in found.columns:
             continue
@@ -70,6 +70,12 @@ def find_order(found: Found) -> None:
             )
             found.columns["presentation"], found.flagged = (name,), name
             return
+
+
+def _are_orders(cells: "pd.Series[str]") -> bool:
+    """Whether AB and BA stand in a column, and nothing else; mostly the first cells tell that they do not."""
+    first = {*cells.iloc[: roles.FIRST].str.upper()} - {""}
+    return first <= {"AB", "BA"} and {*cells.str.upper().unique()} - {""} == {"AB", "BA"}
 
 
 def _ask_of_orders(found: Found) -> None:
@@ -228,7 +234,7 @@ def _odd(words: Iterable[str], is_paired: bool) -> str:
     if not odd:
         return ""
     shown = ", ".join(map(repr, odd[:5]))
-    if not is_paired and {*usable} <= {*ascii_uppercase[: max(3, len(usable))]}:
+    if not is_paired and ({*usable} <= {*ascii_uppercase[: max(3, len(usable))]} or {*usable} == {*"ABCDF"}):
         grades = typed("--map-label", *(f"{word}={len(usable) - at}" for at, word in enumerate(sorted(usable))))
         verdicts = f", {odd[0]}=tie where they are verdicts on pairs" * (len(odd) == 1)
         return f"{shown} beside A and B: {grades} where they are grades{verdicts}"

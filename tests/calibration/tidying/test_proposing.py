@@ -131,6 +131,36 @@ def test_what_tells_only_peoples_answers_apart_is_asked_about_too() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("people", "judge", "items"),
+    [
+        (("001", "002"), ("1", "2"), 2),
+        (("12", "13"), ("12.0", "13.0"), 2),
+        (("Q1", "q2"), ("q1", "Q2"), 2),
+        (("1", "01"), ("1.0", "01"), 3),  # two of people's are alike
+        (("q1", "q2"), ("q3", "q4"), 4),
+    ],
+)
+def test_items_that_a_judge_spells_otherwise_meet_peoples(
+    people: tuple[str, str], judge: tuple[str, str], items: int
+) -> None:
+    rows = [(item, who, "A", f"t{at}") for who in ("ann_1", "ann_2") for at, item in enumerate(people)]
+    rows += [(item, "gpt-4o", "B", f"t{at}") for at, item in enumerate(judge)]
+    table = pd.DataFrame(rows, columns=["id", "rater", "label", "topic"])
+    made = tidy(table, propose(table).mapping)
+    assert made.labels["item_id"].nunique() == items
+    assert any("spell in two ways" in one for one in made.told) is (items == 2)
+    assert items > 2 or {*made.labels["cluster_id"]} == {"t0", "t1"}
+    check_verdicts(made.labels)
+
+
+def test_grades_of_schools_and_tables_with_a_row_for_each_rater_are_asked_about_with_what_mends_them() -> None:
+    grades = frame("essay ann_1 gpt-4o\n1 A B\n2 C D\n3 F A")
+    assert "A=5,B=4,C=3,D=2,F=1 where they are grades" in " ".join(propose(grades).problems)
+    turned = frame("rater q1 q2 q3\nann_1 1 3 5\nann_2 2 4 4\ngpt-4o 3 5 4")
+    assert "turn the table round first" in " ".join(propose(turned, Asked(labels_are="scores")).problems)
+
+
 def test_a_status_of_other_tools_is_ours() -> None:
     table = frame("id rater answer status\n1 ann_1 A success\n1 gpt-4o B done\n2 ann_1 A finished\n2 gpt-4o A refusal")
     made = tidy(table, propose(table).mapping).labels

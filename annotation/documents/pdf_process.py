@@ -85,7 +85,7 @@ def _boxes(page: Any) -> list[list[Any]]:
     shapes = [one for one in [*page.curves, *page.rects] if one["bottom"] > one["top"]]
     squares = [one for one in shapes if 8 < one["x1"] - one["x0"] < 14 and 0.9 < _shape(one) < 1.1]
     ticks = [one for one in shapes if one["stroke"] and not one["fill"] and 2 < len(one["pts"]) < 8]
-    if len(squares) > MOST_BOXES or len(ticks) > MOST_DRAWN:  # a drawing
+    if len(squares) > MOST_BOXES or len(ticks) > 10 * MOST_BOXES:  # a drawing
         return []
     found: list[list[Any]] = []
     for one in squares:

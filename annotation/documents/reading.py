@@ -178,7 +178,7 @@ def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[bytes, Part]
 def _chapters(packed: zipfile.ZipFile) -> str:
     """All pages of a book as one, without their heads and tables of contents."""
     names = [name for name in packed.namelist() if name.lower().endswith((".xhtml", ".html", ".htm"))]
-    return " ".join(web_pages.NO_TEXT.sub("", _unpacked(packed, one).decode("utf-8", "replace")) for one in names)
+    return " ".join(web_pages.text_of_book(_unpacked(packed, one).decode("utf-8", "replace")) for one in names)
 
 
 def _unpacked(packed: zipfile.ZipFile, name: str) -> bytes:

@@ -50,7 +50,7 @@ INLINE = re.compile(
 WORDLESS = re.compile("script|style|template|noscript|math|iframe|object|video|audio|canvas")
 COPIES = ("katex", "MathJax", "mjx")
 NOTE = re.compile(r"\b(?:footnote-(?:ref|back)|doc-(?:noteref|backlink)|noteref)\b")
-NO_TEXT = re.compile(r"<(head|nav)\b.*?</\1>", re.DOTALL | re.IGNORECASE)  # of a book's page
+EDGE = re.compile(r"(</?(?:head|nav)\b)", re.IGNORECASE)  # of what is no text on a book's page
 # Whose end need not be written: what begins behind it and ends it
 ENDED = {
     "p": "address|article|aside|blockquote|div|[dou]l|fieldset|figure|footer|form|h[1-6r]|header|main|nav|p(?:re)?"
@@ -61,13 +61,14 @@ ENDED = {
     "tr": "tr|thead|tbody|tfoot",
 }
 ENDED |= dict.fromkeys(("td", "th"), "t[dhr]|thead|tbody|tfoot")
-ENDED |= dict.fromkeys(("thead", "tbody"), "tbody|tfoot") | {"caption": "thead|tbody|tr", "colgroup": "thead|tbody|tr"}
+ENDED |= dict.fromkeys(("thead", "tbody", "tfoot"), "thead|tbody|tfoot")
+ENDED |= dict.fromkeys(("caption", "colgroup"), "caption|colgroup|thead|tbody|tfoot|tr")
 VOID = re.compile("area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr|html|body")
 NOT_SHOWN = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)(?!\s*[\w-])", re.IGNORECASE)
+# of tables, and what begins and ends where no tag counts
 TABLE_TAG = re.compile(
-    r"<!--.*?-->|<script\b.*?</script\s*>|<(/?)(table|caption|colgroup|thead|tbody|tfoot|tr|td|th)\b"
-    r"(?:[^<>\"']|\"[^\"]*\"|'[^']*')*+>",
-    re.DOTALL | re.IGNORECASE,
+    r"<!--|-->|<(/?)(script|table|caption|colgroup|thead|tbody|tfoot|tr|td|th)\b(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*+>",
+    re.IGNORECASE,
 )
 READER = LimitedProcess(250, 10)  # megabytes, seconds: the parser takes the square of what is never closed
 
@@ -133,6 +134,17 @@ def words_of(page: str) -> str:
     return seen(page)[1]
 
 
+def text_of_book(page: str) -> str:
+    """A page of a book without its head and tables of contents."""
+    kept, is_text = [], True
+    for at, part in enumerate(EDGE.split(page)):
+        if at % 2:
+            is_text = part.startswith("</")
+        elif is_text:
+            kept.append(part)
+    return "".join(kept)
+
+
 def seen(page: str) -> tuple[str, str, str]:
     """A page without what it hides, the words that it shows, and those it hides; none where they cannot be told."""
     try:
@@ -159,23 +171,30 @@ def _words_of(page: str) -> tuple[str, str, list[tuple[tuple[int, int], tuple[in
 
 def _ended(page: str) -> str:
     """A page whose cells and rows all end, as a browser ends them: of those that do not pandoc makes paragraphs."""
-    made, done, open_ = [], 0, list[str]()
+    made, done = list[str](), 0
+    tables: list[list[str]] = [[]]  # what is open of each, and first of none
+    unread = ""  # until where no tag counts
     for tag in TABLE_TAG.finditer(page):
-        if not tag[2]:
-            continue
-        name, ends = tag[2].lower(), []
-        inside = open_[len(open_) - open_[::-1].index("table") :] if "table" in open_ else []
-        if not tag[1]:
+        name, ends, inside = (tag[2] or tag[0]).lower(), list[str](), tables[-1]
+        if unread or name in ("<!--", "-->", "script"):
+            is_end = name == unread and (name == "-->" or bool(tag[1]))
+            unread = "" if is_end else unread or {"<!--": "-->", "script": "script"}.get(name, "")
+        elif not tag[1]:
             while inside and re.fullmatch(ENDED.get(inside[-1], "-"), name):
                 ends.append(inside.pop())
-        elif name in inside or name == "table":
-            while inside and inside[-1] != name:
+            if name == "table":
+                tables.append([])
+            else:
+                inside.append(name)
+        elif name == "table":
+            ends = inside[::-1]
+            inside.clear()
+            if len(tables) > 1:
+                tables.pop()
+        elif name in inside:
+            while inside[-1] != name:
                 ends.append(inside.pop())
-        del open_[len(open_) - len(ends) :]
-        if not tag[1]:
-            open_.append(name)
-        elif open_[-1:] == [name]:
-            open_.pop()
+            inside.pop()
         made += [page[done : tag.start()], *(f"</{one}>" for one in ends)]
         done = tag.start()
     return "".join(made) + page[done:]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import subprocess
+import time
 import tracemalloc
 import zipfile
 from collections.abc import Callable
@@ -17,7 +18,7 @@ import pypandoc
 import pytest
 from sqlalchemy import Engine, select
 
-from annotation.documents import document_tree, joined_cells, reading
+from annotation.documents import document_tree, joined_cells, reading, web_pages
 from annotation.documents.reading import read_document
 from annotation.errors import AnnotationError, ImportingError
 from annotation.figures.placing import placed, reader
@@ -537,6 +538,16 @@ def test_a_file_that_lies_about_its_size_or_never_closes_what_it_opens_takes_no_
     for body, said in [('<w:fldSimple w:instr=" REF x ">' * 50_000, "mismatched tag"), (boxes, "over 160 MB")]:
         with pytest.raises(ImportingError, match=said):
             read_document(docx(body), ".docx", "x")
+
+
+def test_a_page_that_never_closes_what_it_opens_takes_no_time() -> None:
+    begun = time.process_time()
+    for opened in ("<!--", "<td '", "<script>", "<table><tr><td>", '<p hidden a="', "<head"):
+        web_pages.heard(opened * 20_000)
+        web_pages.text_of_book(opened * 20_000)
+    assert time.process_time() - begun < 3
+    page = "<table><!-- <td> --><tr><td>a<script>x = '<tr><td>'</script><td>b</table>"
+    assert "<td>a<script>x = '<tr><td>'</script></td><td>b</td></tr></table>" in web_pages.heard(page)[0].decode()
 
 
 def test_joined_cells_are_counted_before_they_are_made() -> None:

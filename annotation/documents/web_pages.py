@@ -88,10 +88,11 @@ class Words(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if self.begun and re.fullmatch(ENDED.get(self.around[0], "-"), tag) and len(self.around) == 1:
             self._seen_again()
-        if not self.around and not VOID.fullmatch(tag) and _is_unseen(tag, dict(attrs)):
+        begins = not self.around and not VOID.fullmatch(tag)
+        if begins and _is_unseen(tag, dict(attrs)):
             self.begun, self.heard = self.getpos(), len(self.hidden)
             self.around.append(tag)
-        elif self.around[:1] == [tag] or (not self.around and _is_unread(tag, dict(attrs))):
+        elif self.around[:1] == [tag] or (begins and _is_unread(tag, dict(attrs))):
             self.around.append(tag)
         self.found.append("" if INLINE.fullmatch(tag) else " ")
 

@@ -307,7 +307,8 @@ def test_a_page_is_read_in_the_encoding_that_it_or_its_owner_declares(charset: s
         (".html", b'<figure><img src="a.png"><figcaption>A chart</figcaption></figure>', ()),
         (".html", b'<p>a <span class="katex"><span class="katex-html">b</span></span></p><canvas></canvas><iframe src="x">',
          ("1 drawing that could not be read", "1 embedded page that could not be read", "1 formula that could not be read")),
-        (".html", b"<p>T<b>id</b>es</p><script>so</script><svg><text>Springs and neaps</text></svg>",
+        (".html", b"<p>T<b>id</b>es <img class='MathJax' src='a.png' alt='x'></p><script>so</script>"
+         b"<svg><text>Springs and neaps</text></svg>",
          ("1 figure without words", "3 words that could not be read, beginning “Springs and neaps”")),
         (".docx", docx(paragraph("<w:r><w:drawing><c:chart r:id='x'/></w:drawing></w:r>", run("a"))),
          ("1 chart that could not be read",)),

@@ -86,8 +86,9 @@ def _of_labels(engine: Engine, public: Public, part: Part, found: Calibrated, ju
     if found.verdicts["rater_id"].nunique() == 1:
         settings = found.report.settings
         estimates, counts = aggregate_estimates(study_of(found.verdicts, settings), settings)
-        table = systems.systems_table(replace(found.report, estimates=tuple(estimates), aggregates=tuple(counts)))
-        tables = [] if table is None else [table]
+        alone = replace(found.report, estimates=tuple(estimates), aggregates=tuple(counts))
+        made = systems.systems_table(alone), systems.system_orders_table(alone)
+        tables = [table for table in made if table is not None]
     else:
         presets = _presets(part, found, public)
         tables = tables_of(found.report, found.verdicts, facts_about(part.study), presets)

@@ -26,7 +26,7 @@ from calibration.settings import Aggregate, CalibrationSettings
 from calibration.study.bias import EVERYONE
 from calibration.study.bounding import Pair, drawn, made, share
 from calibration.study.joining import Mask, Study
-from calibration.systems.ranking import order_estimates
+from calibration.systems.ranking import order_estimates, redrawn_orders
 from calibration.systems.report_values import Rates, Rows, Scored, rates_of, scores_by, tree_of
 from calibration.systems.win_rates import WHOLE, cluster_rates, rate_draws, units_of, win_scores, win_sums
 from calibration.table.verdicts import BOTH_ORDERS, SYSTEM_PAIR
@@ -144,6 +144,8 @@ def _measured(
     for place, (name, found) in enumerate(rates.items()):
         estimates += _values(measure, name, scored[name], found, draws[:, place], settings)
         counts += _counts(study, measure, name, scored[name], found)
+        orders = redrawn_orders(name, found.values, found.sizes, draws[:, place], settings)
+        estimates += [_of(measure, "all", order_estimate) for order_estimate in orders]
     for place, ((rater, reference), (own, other)) in enumerate(shared.items()):
         first = len(rates) + 2 * place
         if reference == EVERYONE:

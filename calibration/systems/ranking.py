@@ -234,6 +234,35 @@ def order_estimates(pair: Pair, values: Sides, draws: Sides, settings: Calibrati
         yield drawn(f"aggregate_{name}_systems", pair, value, of_draws, reason, settings, over)
 
 
+REDRAWN = "topics drawn anew"
+
+
+def redrawn_orders(
+    rater: str,
+    rates: closed_forms.Array,
+    sizes: closed_forms.Array,
+    draws: closed_forms.Array,
+    settings: CalibrationSettings,
+) -> Iterator[Estimate]:
+    """Spearman and Kendall's tau-b of one rater's order of systems with its order where whole topics are drawn anew.
+
+    Mean over draws, its interval from the lowest to the highest of most of them. `rates`: shape (clusters, systems),
+    nan where none; `draws`: (resamples, systems). None below three systems; undefined: all have one value. DR3-Eval.
+    """
+    held = ~np.isnan(rates).all(axis=0)
+    if held.sum() < FEWEST or len(rates) < 2:
+        return
+    drawn_x = draws[:, held]
+    x = np.broadcast_to(np.nanmean(rates[:, held], axis=0), drawn_x.shape)
+    pair = Pair(rater, REDRAWN, WHOLE, sizes.sum(axis=1))
+    for name, of_draws in (("spearman", pearsons(ranks_of(x), ranks_of(drawn_x))), ("kendall_tau_b", taus(x, drawn_x))):
+        known = of_draws[~np.isnan(of_draws)]
+        value = float(known.mean()) if len(known) else math.nan
+        reason = "" if len(known) else "zero_variance"
+        said = f"mean over {len(known):,} draws of topics"
+        yield drawn(f"aggregate_{name}_systems", pair, value, of_draws, reason, settings, said)
+
+
 def pearsons(x: closed_forms.Array, y: closed_forms.Array) -> closed_forms.Array:
     """Of each row, shape (resamples,); nan where a system has no value or one side is constant."""
     x, y = x - x.mean(axis=-1, keepdims=True), y - y.mean(axis=-1, keepdims=True)

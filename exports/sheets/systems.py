@@ -77,11 +77,16 @@ def system_orders_table(report: CalibrationReport) -> Table | None:
     for key in keys:
         cells = [estimates.get((*key, name)) for name in ORDERS]
         first = next(estimate for estimate in cells if estimate is not None)
-        rows.append((key[0], key[1], called(key[2]), *cells, first.n, first.clusters))
-    over = sorted({str(ranking.systems_of(estimate)) for estimate in wanted})
-    reading = (
+        rows.append((key[0], called(key[1]), called(key[2]), *cells, first.n, first.clusters))
+    over = sorted({str(systems) for estimate in wanted if (systems := ranking.systems_of(estimate))})
+    between = (
         f"Correlations of the values of {' or '.join(over)} systems, on the questions that both answered: never to be "
-        "compared with a correlation over reports. Equal values share a rank.",
+        "compared with a correlation over reports. Equal values share a rank."
+    )
+    reading = (
+        *[between] * bool(over),
+        f"Against {ranking.REDRAWN}: a rater's order of systems and its order where whole topics are drawn with "
+        "replacement, mean over draws; brackets hold most draws.",
     )
     return noted_table(
         "system_orders", "Whether raters order the systems alike", columns, rows, reading, report, names=3

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from calibration.arithmetic.correlation import kendall_tau_b, pearson, spearman
 from calibration.results import Aggregate
@@ -203,6 +204,21 @@ def test_orders_of_systems_are_the_correlations_of_their_values_and_so_are_their
         order = found[f"aggregate_{name}_systems", JUDGE, PEOPLE, "all"]
         assert order.value == pytest.approx(function(*map(np.array, sides)))
         assert order.note.startswith("over 4 systems, fewer than 10")
+
+
+def test_an_order_is_held_against_itself_where_topics_are_drawn_anew() -> None:
+    rows, one, chosen = drawn_rows(), PROBE_RULES[3], rules(PROBE_RULES[3], answer_values=VALUES)
+    measure = measure_of(Rows(study_of(pd.DataFrame(rows), chosen)), one, chosen)
+    assert measure is not None
+    rates = measure.rates(measure.scored(JUDGE).score).values
+    draws, whole = rate_draws(rates, chosen), np.nanmean(rates, axis=0)
+    found = estimates(rows, one, answer_values=VALUES)
+    for name, function in (("spearman", stats.spearmanr), ("kendall_tau_b", stats.kendalltau)):
+        expected = np.nanmean([function(whole, draw).statistic for draw in draws])
+        order = found[f"aggregate_{name}_systems", JUDGE, "topics drawn anew", "all"]
+        assert order.value == pytest.approx(expected)
+        assert order.low <= order.value <= order.high <= 1
+        assert expected < 1
 
 
 def test_draws_of_orders_are_those_correlations_of_every_draw() -> None:

@@ -44,7 +44,7 @@ def test_formulas_are_drawn_and_found_quoted_and_spoken(context: BrowserContext,
     page.goto(server.link(study, "Ada"))
     page.locator('.calipers[data-ready="true"]').wait_for()
     [inline, block] = page.evaluate(SHAPE)
-    assert inline[0] == r"$h = h_0 \cos(\omega t)$"
+    assert inline[0] == r"$h = h_{0}\cos(\omega t)$"
     assert block[2] > 2 * inline[2] > 20, "a sum with its limits is higher than a line"
     assert inline[1] is block[1] is True
     report = page.get_by_role("region", name="Left report")
@@ -55,7 +55,7 @@ def test_formulas_are_drawn_and_found_quoted_and_spoken(context: BrowserContext,
     report.locator(".scroller").evaluate("box => { box.scrollLeft = 500; }")
     assert column.bounding_box() == before, "the first column stays"
     page.keyboard.press("/")
-    page.get_by_role("textbox", name="Find in both reports").fill("h_0")
+    page.get_by_role("textbox", name="Find in both reports").fill("h_{0}")
     expect(page.get_by_role("search").get_by_role("status")).to_have_text("left 1, right 1")
     assert [hidden for _, hidden, *_ in page.evaluate(SHAPE)] == [False, True], "what is found is seen in its source"
     assert page.evaluate(SHAPE)[0][3] > 80

@@ -13,8 +13,9 @@ from sqlalchemy import select
 
 from annotation.judges.money.queue_rules import queue_rules
 from annotation.verdicts import load_verdicts
+from annotation.work.open_and_close import move_study
 from app.settings import database, settings
-from db.connect import reading
+from db.connect import reading, transaction
 from db.judge_tables import Judge, JudgeCall
 from db.tables import Study
 from tests import aligned_study
@@ -85,6 +86,21 @@ def test_a_wording_that_helps_is_one_more_judge_and_its_topics_are_in_no_number(
     told = json.loads(kept)["choice"]
     assert {"mini", "mini-aligned"} <= {one["judge"] for one in told["candidates"]}, "of one family, like any two"
     assert {"mini", "mini-aligned"} <= {*told["plan"]["judges"]}
+    with transaction(aligning.engine) as session:
+        move_study(session, session.get_one(Study, aligning.study), "open")
+    aligning("reveal", "small")
+    aligning("export", "labels", "small", "--judges", "judges.toml", "--out", "labels.csv")
+    aligning("export", "bundle", "small", "--out", "bundle")
+    named = re.compile("|".join(rf"\b{topic}\b" for topic in seen))
+    files = [
+        aligning.folder / "labels.csv",
+        *(aligning.folder / "bundle").rglob("*"),
+        *(aligning.folder / "report").rglob("*"),
+    ]
+    texts = {path: path.read_text("utf-8", "replace") for path in files if path.suffix in {".csv", ".md", ".tex"}}
+    lines = [line for text in texts.values() for line in text.splitlines() if "mini-aligned" in line]
+    assert len(lines) > 100
+    assert not [line for line in lines if named.search(line)], "in no export"
     # without the list of items, and run again, it is asked about none of them all the same
     path = aligning.folder / "judges.toml"
     path.write_text("\n".join(line for line in path.read_text().splitlines() if not line.startswith("examples")))

@@ -46,15 +46,19 @@ class SentBack(AnnotationError):
 
 
 class OtherVisit(AnnotationError):
-    """Somebody's id without the visit that they have answered in; `key` is of this visit, None where there are none."""
+    """Somebody's id without the visit that they have answered in.
 
-    def __init__(self, enrollment_id: int, key: str | None) -> None:
+    `key` is of this visit, None where there are none; `link_id` of the link that it came by.
+    """
+
+    def __init__(self, enrollment_id: int, link_id: int, key: str | None) -> None:
         super().__init__(
             "other_visit",
             "Somebody with your participant id has begun already, in another browser or another submission. Go on "
             "there; if you cannot, write to the researcher on the platform that sent you here, who lets you in.",
         )
         self.enrollment_id = enrollment_id
+        self.link_id = link_id
         self.key = key
 
 

@@ -83,14 +83,15 @@ def enter(
     if person is None:
         person = _new_person(session, session.get_one(Study, link.study_id), link, hashed, caller, back.get("full"))
     elif platform or links.made_for(session, session.get_one(OpenLink, person.open_link_id))[0]:
-        _begin_anew(session, person, is_signed, key if asked else None)
+        _begin_anew(session, link, person, is_signed, key if asked else None)
     return _door(session, link, person, key)
 
 
 def _known_door(session: Session, person: Enrollment, key: str, here: principals.Principal | None) -> Invite | None:
     """The door of this visit, or that by which this browser came, while it stands."""
     hold_person(session, person.rater_id)  # who begins closes the doors there are
-    standing = select(Invite).where(Invite.enrollment_id == person.id, Invite.revoked_at.is_(None))
+    lasts = Invite.revoked_at.is_(None), Invite.expires_at > now()
+    standing = select(Invite).where(Invite.enrollment_id == person.id, *lasts)
     doors = session.scalars(standing.order_by(Invite.token_sha256 != key)).all()
     by = here.invite_id if here else None
     return next((one for one in doors if one.token_sha256 == key or one.id == by), None)
@@ -105,22 +106,35 @@ def _door(session: Session, link: OpenLink, person: Enrollment, key: str) -> Inv
     return found
 
 
-def _begin_anew(session: Session, person: Enrollment, is_signed: bool, key: str | None) -> None:
+def _begin_anew(session: Session, link: OpenLink, person: Enrollment, is_signed: bool, key: str | None) -> None:
     """Another visit of somebody who is known: whoever returned the study and took it anew, on any device.
 
     Where somebody has begun it ends the former ones, so that one person works by one visit. `key`: of this visit, which
     stands again if it was one of the former, unless an admin ended them all; None where a platform has no visits.
     """
-    standing = select(Invite.id).where(Invite.enrollment_id == person.id, Invite.revoked_at.is_(None))
-    if person.status == "withdrawn" or session.scalar(standing.limit(1)) is None:
+    if person.status == "withdrawn" or _is_awaited(session, person):
         return
     if not is_signed and _has_answered(session, person):
-        raise errors.OtherVisit(person.id, key)
+        raise errors.OtherVisit(person.id, link.id, key)
     if _has_begun(session, person.id):
         links.withdraw_links(session, person)
         if not is_signed:
             person.consent_sha256 = person.consented_at = None  # of whoever that was: this one is asked
     session.execute(update(Invite).where(Invite.token_sha256 == key).values(revoked_at=None))
+
+
+def _is_awaited(session: Session, person: Enrollment) -> bool:
+    """Whether an admin ended this person's visits, so that whoever comes next with the id goes on; not by withdrawing
+    the link for many that they came by.
+    """
+    standing = select(Invite.id).where(Invite.enrollment_id == person.id, Invite.revoked_at.is_(None))
+    if session.scalar(standing.limit(1)) is not None:
+        return False
+    which = or_(*(audited(person.study_id, what) for what in ("revoke", LET_IN, "revoke_open_link")))
+    for line in session.scalars(select(Event).where(which).order_by(Event.id.desc())):
+        if line.data.get("enrollment") == person.pseudonym or line.data.get("link") == person.open_link_id:
+            return line.what != "revoke_open_link"
+    return False
 
 
 def _has_begun(session: Session, enrollment_id: int) -> bool:
@@ -174,7 +188,7 @@ def keep_out(session: Session, refused: errors.OtherVisit, address: str) -> None
     """
     person = session.get_one(Enrollment, refused.enrollment_id)
     hold_person(session, person.rater_id)
-    link = session.get_one(OpenLink, person.open_link_id)
+    link = session.get_one(OpenLink, refused.link_id)  # of now: that of their first visit may have ended
     door = None if refused.key is None else _door(session, link, person, refused.key)
     if door is not None:
         door.revoked_at = door.revoked_at or now()

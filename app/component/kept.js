@@ -53,10 +53,10 @@ const storage = {
     inMemory.delete(key);
     allowed(() => localStorage.removeItem(key));
   },
-  /** Copies too that localStorage knows nothing of. */
+  /** Copies too that localStorage knows nothing of: these once it resolves. */
   clear: (prefix) => {
     storage.keys(prefix).forEach(storage.forget);
-    copying((kept) => kept.delete(IDBKeyRange.bound(prefix, `${prefix}\uffff`)));
+    return Promise.race([pause(COPIES_MS), ofCopies((kept) => kept.delete(IDBKeyRange.bound(prefix, `${prefix}\uffff`)))]).catch(() => {});
   },
   keys: (prefix) => {
     const all = new Set([...inMemory.keys(), ...allowed(() => Object.keys(localStorage), [])]);

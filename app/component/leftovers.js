@@ -37,6 +37,9 @@ async function sendLeftovers(page) {
 async function dropOutdated(page, outbox) {
   const { status, reply } = await page.request(`/api/assignment/${encodeURIComponent(outbox.aid)}`).catch(() => ({}));
   if (status !== 200) return;
-  for (const [key, entry] of outbox.entries)
-    if (entry.kind === "label" && isOutdated(entry, reply.answers[entry.criterion])) outbox.drop(key);
+  const rows = rowsOf(reply); // of the report beside too, whose answers come with it
+  for (const [key, entry] of outbox.entries) {
+    const row = entry.kind === "label" && rows.get(key.slice("label:".length));
+    if (row?.aid === entry.aid && isOutdated(entry, row.answer)) outbox.drop(key);
+  }
 }

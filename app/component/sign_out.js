@@ -51,7 +51,7 @@ class SignOut {
       this.problem.textContent = `${tell("sign_out.failed")} `;
       return;
     }
-    storage.clear(`calipers:${person}:`);
+    await storage.clear(`calipers:${person}:`);
     location.assign(`/?out=${left}`);
   }
 }

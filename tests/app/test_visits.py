@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -10,19 +11,21 @@ import httpx
 import pytest
 from joserfc import jwt
 from joserfc.jwk import OctKey, RSAKey
-from sqlalchemy import select
+from sqlalchemy import select, update
 from streamlit.testing.v1 import AppTest
 
 from annotation.errors import AnnotationError
 from annotation.participation.personal_data import person_record
-from annotation.people.links import invite, open_link, revoke
+from annotation.people.links import invite, open_link, revoke, revoke_open_link
 from annotation.people.principals import local_admin
 from annotation.people.sign_ins import sign_in
 from annotation.people.visits import kept_out, let_in
 from app.server import signed_addresses
 from app.settings import settings
 from db.connect import reading, transaction
+from db.people_tables import OpenLink
 from db.tables import Event, Study
+from db.types import now
 from tests.app.drawing import drawn, html_of
 from tests.app.test_crowd import WORKSPACE, come, hand_in, link
 from tests.app.test_crowd_screen import run
@@ -78,6 +81,32 @@ def test_of_sona_and_by_a_link_of_no_platform_an_id_alone_opens_nothing_that_was
         admin = local_admin(session.get_one(Study, site.study_id))
         let_in(session, admin, kept_out(session, admin)[-1].id)
     assert first_page(come(site, sona))["aid"]
+
+
+def test_who_is_let_in_came_by_the_link_of_now_whatever_became_of_the_first(site: Site) -> None:
+    hand_in(come(site, f"/invite/{link(site, 'prolific', quota=2)}?PROLIFIC_PID=p1&SESSION_ID=v1"))
+    with transaction(site.engine) as session:
+        session.execute(update(OpenLink).values(expires_at=now() - timedelta(days=1)))
+    again = f"/invite/{link(site, 'prolific', quota=2)}?PROLIFIC_PID=p1&SESSION_ID=v2"
+    assert site.visitor().get(again).status_code == 403
+    with transaction(site.engine) as session:
+        admin = local_admin(session.get_one(Study, site.study_id))
+        let_in(session, admin, kept_out(session, admin)[-1].id)
+    assert first_page(come(site, again))["aid"]
+
+
+def test_a_link_that_was_withdrawn_leaves_answers_to_no_visit_by_another_one_but_a_person_whose_links_were(
+    site: Site,
+) -> None:
+    hand_in(come(site, f"/invite/{link(site, 'prolific', quota=2)}?PROLIFIC_PID=p1&SESSION_ID=v1"))
+    again = f"/invite/{link(site, 'prolific', quota=2)}?PROLIFIC_PID=p1&SESSION_ID="
+    with transaction(site.engine) as session:
+        admin = local_admin(session.get_one(Study, site.study_id))
+        revoke_open_link(session, admin, session.scalars(select(OpenLink.id).order_by(OpenLink.id)).first() or 0)
+    assert site.visitor().get(f"{again}v2").status_code == 403
+    with transaction(site.engine) as session:
+        revoke(session, admin, "p1")
+    assert first_page(come(site, f"{again}v3"))["aid"]
 
 
 def test_visits_are_made_up_no_oftener_than_links(site: Site) -> None:

@@ -16,8 +16,9 @@ from sqlalchemy import select
 from db.connect import reading
 from db.tables import Assignment, Criterion, Item, Label, Report, System
 from tests import small_study
-from tests.browser.driving import item_number, listening, new_tab, ready, saved, until
+from tests.browser.driving import PARKED, item_number, listening, new_tab, ready, saved, until
 from tests.browser.test_accessibility import violations
+from tests.browser.test_kept import ENTRIES, KEEP, prefix_of
 from tests.small_study import RATING, make_study, with_reference
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -137,6 +138,32 @@ def test_each_report_has_its_own_score_and_its_own_rationale(opened: Callable[..
     saved(page)
     assert scores(server, study_id)["right", "c1"][-1] == "9"
     assert scores(server, study_id)["left", "c1"][-1] == "7"
+
+
+def test_what_a_killed_browser_had_not_sent_of_the_report_beside_is_measured_against_that_report(
+    opened: Callable[..., Any], server: Any
+) -> None:
+    page, _ = opened(FOUR)
+    sent: list[Any] = []
+    with listening(page, "request", lambda one: sent.append(one) if one.url.endswith("/api/labels") else None):
+        for key in "74859362":
+            page.keyboard.press(key)
+        saved(page)
+        for _ in range(3):
+            page.keyboard.press("k")
+        row(page, "Left", 1).get_by_role("radio", name="9", exact=True).click()
+        saved(page)
+    entries = [one for request in sent for one in request.post_data_json["entries"] if one["kind"] == "label"]
+    first, right = [one for one in entries if one["criterion"] == "c1"][:2]
+    prefix = prefix_of(page, first["aid"])
+    page.keyboard.press("Control+Shift+Enter")
+    item_number(page, 2, 9)
+    page.goto(server.address + PARKED)
+    later = right | {"choice": "1", "seq": right["seq"] + 1, "client_uuid": "0" * 32}
+    page.evaluate(KEEP, [{f"{prefix}entry:label:right:c1": later}, {}])
+    page.goto(server.address)
+    expect(page.locator(".calipers")).to_contain_text("earlier item")
+    assert [key for key in page.evaluate(ENTRIES) if key.endswith("right:c1")]
 
 
 def test_a_continuous_scale_is_an_accessible_field_a_report_and_enter_moves_on(

@@ -172,7 +172,7 @@ def _spell_raters_once(out: pd.DataFrame, told: list[str]) -> None:
     for name in out.loc[changed, "rater_id"].unique():
         own = changed & out["rater_id"].eq(name)
         first, is_two = spelt[own].iloc[0], bool(several[own].any())
-        what = "are two raters, having answered the same items" if is_two else f"are one rater, {first}"
+        what = "are two raters: two names so spelt answered the same items" if is_two else f"are one rater, {first}"
         told.append(f"{first} and {name}, which differ in capital letters alone, {what}")
     out["rater_id"] = spelt.where(~several, out["rater_id"])
 
@@ -229,7 +229,7 @@ def _read_answers(out: pd.DataFrame, mapping: LabelMap, problems: list[str]) -> 
         rows = (out["criterion"] == criterion).to_numpy()
         answers = mapping.answers.get(str(criterion), mapping.answers.get("", Answers()))
         own = out.loc[rows, "label"].str.strip()
-        meant = own.map(lambda word, words=answers.words: words.get(word, f"={word}"))
+        meant = own.map(lambda word, words=answers.words: words.get(word, word if word in BAD_STATUS else f"={word}"))
         failed = meant.isin(BAD_STATUS)
         meant = meant.str.removeprefix("=")
         status.loc[rows] = status.loc[rows].where(~failed, meant)

@@ -34,8 +34,8 @@ class Answers:
     """How the answers to a criterion are read. `words`: each word of the file that is not ours already -> ours.
 
     `read_as`: verdicts (A is system_a), sides (A is what the presentation shows first), systems (names), scores, words.
-    A value of `words` may be a status: invalid, missing or refused. A word without a value is an answer as it stands,
-    and `=invalid` the answer of that name.
+    A value of `words` may be a status: invalid, missing or refused; `=invalid` is the answer of that name. A word
+    without a value is a status where it is called like one, else an answer as it stands.
     """
 
     read_as: str = "words"

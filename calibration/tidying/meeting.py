@@ -1,11 +1,13 @@
 """Items that people's file and a judge's spell in two ways: 007 and 7, 12 and 12.0, Q1 and q1."""
 
+import re
 from collections.abc import Collection
 
 import pandas as pd
 
-from calibration.table.typed_cells import is_number, number_text
 from calibration.tidying.mapping import JOINED
+
+NUMBER = re.compile(r"0*(\d+?)(?:\.(\d*?)0*)?")  # without noughts before it and after its point
 
 
 def meet(out: pd.DataFrame, told: list[str]) -> None:
@@ -44,4 +46,8 @@ def _spelt(items: Collection[str]) -> dict[str, str]:
 
 
 def _plain(part: str) -> str:
-    return number_text(part) if is_number(part) else part.casefold()
+    """A part without noughts that say nothing and capital letters; not by its value, in which 1_11 is 111."""
+    if not (number := NUMBER.fullmatch(part)):
+        return part.casefold()
+    whole, rest = number.groups()
+    return f"{whole}.{rest}" if rest else whole

@@ -48,22 +48,25 @@ def says_none(word: str, of_people: Collection[str]) -> str:
 def said_alone(of_people: Collection[str], of_judges: Mapping[str, float], is_paired: bool) -> Alone:
     """What of judges' words no person says; each with its largest part of one judge's answers.
 
-    In doubt are words that may be a class or a failure (`failed`, `none`), and whatever is rare beside people's two to
-    four words. Beside verdicts and numbers such words are no answers. Without any people nothing is known.
+    In doubt are words that may be a class or a failure (`failed`, `none`, `I cannot decide` where people say `I cannot
+    tell`), and whatever is rare beside people's two to four words. Beside verdicts and numbers such words are no
+    answers. Without any people nothing is known.
     """
     known = {plain(word): word for word in of_people}
     if not known:
         return Alone()
     read_as = recognise([*known.values()], "", is_paired).answers.read_as
     is_open, is_closed = read_as == "words" and not is_paired, 2 <= len(known) <= FEW
+    say_so_too = is_open and any(map(NO_ANSWER.search, known))
     failed, doubtful = dict[str, str](), list[str]()
     for word, share in of_judges.items():
         if (text := plain(word)) in known:
             continue
         is_rare = is_closed and share <= RARE and text not in TIES and not {text, *known} <= TRUTH.keys()
-        if status := says_none(word, of_people) or STATUS.get(text, "") * (not is_open):
+        status = says_none(word, of_people) or STATUS.get(text, "") * (not is_open)
+        if status and (text in STATUS or not say_so_too):
             failed[word] = "missing" if status == "not_applicable" else status
-        elif is_open and (is_rare or text in STATUS):
+        elif status or (is_open and (is_rare or text in STATUS)):
             doubtful.append(word)
     kept_as = ANSWER if is_open else "" if read_as == "scores" else "tie"
     return Alone(failed, tuple(doubtful), tuple(known.values()), kept_as)

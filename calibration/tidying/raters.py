@@ -25,9 +25,12 @@ _MACHINE = re.compile(rf"llm|lm|ai|bot|ki|ia|model|modell|modelo|modèle|.*(?:{A
 JUDGES = re.compile(
     rf"(?:.*(?:{ANY_FAMILY}|claude(?! (?!opus|sonnet|haiku|instant)[^\W\d_]+$)|(?:{'|'.join(PERSONS)})[ _.:/-]?[a-z]?\d"
     r"|palm-?2|command-?r|prometheus|pandalm|judgelm|auto-?j|sonnet|haiku|opus|sonar|大模型|机器|人工智能|sprachmodell).*"
-    r"|(?:.*[ _.:/-])?(?:llm|judge|ai|lm|bot|ki|ia)"
+    r"|(?:.*[ _.:/-])?(?:llm|judge|ai|lm|bot)"
     r"(?:[ _.:#/-]*\d*|[ _.:#/-].*)|judges\..*|o[1345](?:-.*)?|(?:phi|glm|yi|nova|jamba)[ _-]?\d.*)"
 )
+# KI and IA, which are names of people too: as an abbreviation is written, or in a name that says judge or model
+_ABBREVIATED = re.compile(r"(?=.*[^\W\d_A-Z]|(?:KI|IA)[\W\d_]*$)(?:.*[_.:/-])?(?:KI|IA)(?:[ _.:#/-]*\d*|[ _.:#/-].*)")
+_BESIDE = {*_OPEN, "richter", "richterin", "model", "modell", "modelo", "modèle"}
 KIND_WORDS = {
     **dict.fromkeys(("human", "person", "people", "expert", "crowd", "annotator", "humans", "manual", "user"), "human"),
     **dict.fromkeys(
@@ -62,9 +65,11 @@ def kind_of_name(name: str) -> str:
     """`human` or `judge` where the name says so, else ""."""
     spelt = re.sub(r"(?<=[a-z])(?=[A-Z]\d*$)", " ", name.strip())  # annotatorA, but not Anna
     text = spelt.casefold()
-    if PEOPLE.fullmatch(text) and not any(map(_MACHINE.fullmatch, re.split(r"[ _.:#/-]+|\d+", text))):
+    parts = re.split(r"[ _.:#/-]+|\d+", text)
+    if PEOPLE.fullmatch(text) and not any(map(_MACHINE.fullmatch, parts)):
         return "human"
-    return "judge" if JUDGES.fullmatch(text) else ""
+    is_beside = {"ki", "ia"} & {*parts} and _BESIDE & {*parts}
+    return "judge" if JUDGES.fullmatch(text) or _ABBREVIATED.fullmatch(spelt) or is_beside else ""
 
 
 def kind_of_word(word: str) -> str:

@@ -154,7 +154,7 @@ def _none_in_common(found: Found, answers: "pd.Series[str]", judged: "pd.Series[
     """The sentence that asks where people and judges answer in two lists of words each of its own, "" elsewhere."""
     if read.read_as != "words" or found.asked.labels_are:
         return ""
-    said = answers.map(lambda word: read.words.get(word, word))
+    said = answers.map(lambda word: read.words.get(word, f"={word}").removeprefix("="))
     said = said[said.ne("") & ~said.isin(STATUS_WORDS.values())]
     people, judges = (sorted(said[side].unique()) for side in (~judged, judged))
     if min(len(people), len(judges)) < 2 or {*people} & {*judges}:
@@ -206,12 +206,13 @@ def _read(found: Found, rows: pd.DataFrame, named: str) -> tuple[mapping.Answers
 
 
 def _through(mapped: Mapping[str, str], meant: Mapping[str, str], said: Mapping[str, str]) -> dict[str, str]:
-    """What each word of the file becomes, by way of what the user says it means; one that is left out is an answer as
-    it stands, even if it is called like a status.
+    """What each word of the file becomes, by way of what the user says it means; one that is an answer as it stands
+    is left out, or kept by its name where it is called like a status.
     """
     whole = {word: meant.get(text, text) for word, text in mapped.items() if said.get(word) != mapping.ANSWER}
     failed = {word for word, text in whole.items() if text in applying.BAD_STATUS and (word in said or word in meant)}
-    return {word: text for word, text in whole.items() if word != text or word in failed}
+    answers = {word: f"={word}" for word in mapped if word in applying.BAD_STATUS - failed}
+    return answers | {word: text for word, text in whole.items() if word != text or word in failed}
 
 
 def _are_sides(words: Iterable[str]) -> bool:

@@ -65,6 +65,7 @@ def test_what_says_that_it_is_no_answer_is_none_and_told(
         (PASSED, {3: "defer"}), (PASSED, {3: "Overloaded", 5: "partly"}), (PASSED, dict.fromkeys(range(1, 60, 2), "failed")),
         (PASSED, {3: "cannot tell"}), (("mild", "severe"), dict.fromkeys(range(20), "none")), (("valid",), {3: "invalid"}),
         (("correct",), {3: "error"}), (("complied", "unclear"), {3: "refused"}), (("+", "0 or so"), {3: "-"}),
+        ((*PASSED, "I cannot tell"), dict.fromkeys(range(20), "I cannot decide")),
     ],
 )  # fmt: skip
 def test_what_may_be_an_answer_is_asked_about_at_once_and_either_answer_is_followed(
@@ -146,3 +147,8 @@ def test_a_status_that_people_answer_is_their_answer_and_another_says_that_a_wor
     again = read_tidy(path, options_of([], [], [], [], mapping=kept))
     pd.testing.assert_frame_equal(again.labels, made.labels)
     assert counts(read(path, "invalid=invalid", "not ok=invalid")[0]) == ({"valid": 29}, {"invalid": 31})
+    kept.write_text(recipe_text(read_tidy(file_of(path, PASSED, {}), options_of([], [], [], [])).recipe), "utf-8")
+    file_of(path, PASSED, {2: "refused", 3: "=x"})
+    assert counts(read_tidy(path, options_of([], [], [], [], mapping=kept)).labels) == (
+        {"pass": 29, "fail": 29, "=x": 1}, {"refused": 1},
+    )  # fmt: skip

@@ -11,13 +11,15 @@ from calipers.tidy_files import labels_of, options_of
 
 
 @pytest.mark.parametrize("is_ours", [True, False])
-@pytest.mark.parametrize(("both", "raters"), [(False, ["Anna", "gpt-4o"]), (True, ["Anna", "GPT-4o", "gpt-4o"])])
+@pytest.mark.parametrize(
+    ("both", "raters"), [(False, ["Anna", "gpt-4o"]), (True, ["Anna", "GPT-4O", "GPT-4o", "gpt-4o"])]
+)
 def test_one_judge_spelt_in_two_ways_is_one_unless_both_answered_an_item(
     tmp_path: Path, is_ours: bool, both: bool, raters: list[str]
 ) -> None:
     rows = [(n, "Anna", "human", "AB"[n % 2]) for n in range(20)]
     rows += [(n, "gpt-4o" if n < 10 else "GPT-4o", "judge", "AB"[n % 2]) for n in range(20)]
-    rows += [(3, "GPT-4o", "judge", "A")] * both
+    rows += [(3, "GPT-4o", "judge", "A"), (20, "GPT-4O", "judge", "A")] * both
     frame = pd.DataFrame(rows, columns=["item_id", "rater_id", "rater_kind", "label"])
     if is_ours:
         frame = frame.assign(criterion="c", cluster_id=frame["item_id"])
@@ -25,6 +27,7 @@ def test_one_judge_spelt_in_two_ways_is_one_unless_both_answered_an_item(
     labels, told = labels_of(tmp_path / "a.csv", options_of([], [], [], []))
     assert sorted(labels["rater_id"].astype("str").unique()) == raters
     assert ("gpt-4o and GPT-4o, which differ in capital letters alone, are " + ("two" if both else "one")) in str(told)
+    assert ("GPT-4O, which differ in capital letters alone, are two raters: two names so spelt" in str(told)) is both
 
 
 def test_a_person_and_a_judge_of_one_name_are_two(tmp_path: Path) -> None:

@@ -137,6 +137,8 @@ def test_what_tells_only_peoples_answers_apart_is_asked_about_too() -> None:
         (("001", "002"), ("1", "2"), 2),
         (("12", "13"), ("12.0", "13.0"), 2),
         (("Q1", "q2"), ("q1", "Q2"), 2),
+        (("1_1", "1_11"), ("1_1", "11_1"), 3),  # numbers as Python writes them, and other items
+        (("100", "9007199254740993"), ("1e2", "9007199254740992"), 4),
         (("1", "01"), ("1.0", "01"), 3),  # two of people's are alike
         (("q1", "q2"), ("q3", "q4"), 4),
     ],

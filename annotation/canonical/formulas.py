@@ -12,8 +12,8 @@ LONGEST, DEEPEST = 2_000, 40  # characters, groups within each other: beyond the
 SIGNS = (("$$", "$$"), (r"\[", "$$"), (r"\(", "$"), ("$", "$"))  # how it begins, and how all do
 # Words, lengths and names, of which each blank counts; commands and what Markdown or TeX escapes; signs
 PART = re.compile(
-    r"\\(?:text[a-z]*|[hm]space|[hm]box|color|tag|label|ref|operatorname)\*?\{[^{}\\$]*\}|\\begin\{array\}\{[^{}]*\}"
-    r"|\\(?:begin|end)\{[a-zA-Z]+\*?\}|\\\\\[[^\]\n]*\]|\\[a-zA-Z]+|\\[^\n]|[^\s]"
+    r"\\(?:text[a-z]*|[hm]space|[hm]box|color|tag|label|ref|operatorname)\*?\{(?:[^{}\\$]|\\[&%#_ ])*\}"
+    r"|\\begin\{array\}\{[^{}]*\}|\\(?:begin|end)\{[a-zA-Z]+\*?\}|\\\\\[[^\]\n]*\]|\\[a-zA-Z]+|\\[^\n]|[^\s]"
 )
 SAME = {
     rf"\{one}": other if other in ("[", "]", "*") else rf"\{other}"
@@ -30,6 +30,7 @@ OPEN, CLOSED = ("(", "[", r"\{", "|"), (")", "]", r"\}", "|")
 TALL = {"^", "_", "'", r"\sum", r"\prod", r"\int", r"\oint", r"\left", r"\right", r"\middle"}
 DECLARED = re.compile(r"\\(?:bf|it|rm|cal|over|atop|choose|color|[a-z]*style|tiny|small|large)\b")
 WORDS = re.compile(r"\\text[a-z]*\{[^{}]*\}")
+WORDS_ALONE = re.compile(r"\\(?:text(?!style)[a-z]*|[hmf]box|tag)\*?")  # before words with a group or formula in them
 # Prose between signs of money, a quotation's own signs, what HTML escapes, a remark
 NO_FORMULA = re.compile(
     r"(?<![\\\w])(?:[^\W\d_]{2,}\s+[^\W\d_]|[a-z]{3,}\s)|\n\s*(?:>|\n)|&#?\w+;|\$|(?<!\\)%|\\\Z|\\\n"
@@ -61,7 +62,10 @@ def plain_formula(formula: str) -> str:
 def _spelled(inside: str) -> str:
     if len(inside) > LONGEST or NO_FORMULA.search(WORDS.sub("", inside)):
         raise _Foreign
-    nodes = _plain(_grouped(PART.findall(inside)))
+    parts = PART.findall(inside)
+    if any(map(WORDS_ALONE.fullmatch, parts)):
+        raise _Foreign
+    nodes = _plain(_grouped(parts))
     while nodes and nodes[-1] == r"\ ":
         nodes.pop()
     return CASES.sub(r"\\begin{cases}\1\\end{cases}", ARROW.sub(r"\\vec{\1}", _written(nodes)))

@@ -63,6 +63,9 @@ ENDED = {
 ENDED |= dict.fromkeys(("td", "th"), "t[dhr]|thead|tbody|tfoot")
 ENDED |= dict.fromkeys(("thead", "tbody", "tfoot"), "thead|tbody|tfoot")
 ENDED |= dict.fromkeys(("caption", "colgroup"), "caption|colgroup|thead|tbody|tfoot|tr")
+# and whose own end, as they are around it, ends it: no mark within a line, and within a table its parts alone
+AROUND = dict.fromkeys(ENDED, "table|tr|thead|tbody|tfoot")
+AROUND |= dict.fromkeys(("p", "li", "dt", "dd"), rf"(?!p\Z)(?:{ENDED['p']}|li|d[dt]|t[dhr]|details|figcaption)")
 VOID = re.compile("area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr|html|body")
 NOT_SHOWN = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)(?!\s*[\w-])", re.IGNORECASE)
 # of tables, and what begins and ends where no tag counts
@@ -80,6 +83,7 @@ class Words(HTMLParser):
         super().__init__()
         self.found: list[str] = []
         self.around: list[str] = []  # the elements that are left out, of which the first has ended when it is empty
+        self.inner: list[str] = []  # and what is open within the first, if its end need not be written
         self.hidden: list[str] = []
         self.heard = 0  # how many of these were there when what is read now began
         self.begun: tuple[int, int] | None = None  # where the first of them begins, if it is shown to nobody
@@ -94,6 +98,8 @@ class Words(HTMLParser):
             self.around.append(tag)
         elif self.around[:1] == [tag] or (begins and _is_unread(tag, dict(attrs))):
             self.around.append(tag)
+        elif self.begun and self.around[0] in ENDED and not VOID.fullmatch(tag):
+            self.inner.append(tag)
         self.found.append("" if INLINE.fullmatch(tag) else " ")
 
     def handle_endtag(self, tag: str) -> None:
@@ -101,6 +107,11 @@ class Words(HTMLParser):
             self.around.pop()
             if self.begun and not self.around:
                 self._seen_again(is_ended=True)
+        elif tag in self.inner:
+            while self.inner.pop() != tag:
+                pass
+        elif self.begun and re.fullmatch(AROUND.get(self.around[0], "-"), tag):
+            self._seen_again()
         self.found.append("" if INLINE.fullmatch(tag) else " ")
 
     def _seen_again(self, *, is_ended: bool = False) -> None:
@@ -108,6 +119,7 @@ class Words(HTMLParser):
         assert self.begun
         self.unseen.append((self.begun, self.getpos(), is_ended))
         self.around.clear()
+        self.inner.clear()
         self.begun = None
 
     def handle_data(self, data: str) -> None:

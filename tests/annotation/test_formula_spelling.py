@@ -28,6 +28,7 @@ PAIRS = [
 SAME = [
     "$$) and so on ($$", "$$> x_1\n> y$$", r"$a_1 &lt; b$", r"$x_{a}}{$", r"$\left( x^2$", r"$a\text{is  so}b_{1}$",
     r"${\bf x}_{1}$", r"$\sqrt[3]{x}_{1}$", r"${}_{a}b$", r"$\begin{array}{l c}a & b\end{array}$", r"$a_{1}%b$",
+    r"$\text{R \& D}_{1}$", r"$\text{GDP \% change}$", r"$\text{A {B} C}$", r"$\mbox{a $x$ b}$",
 ]  # fmt: skip
 
 

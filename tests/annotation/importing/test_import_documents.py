@@ -436,6 +436,12 @@ def test_styles_and_pages_that_hide_words_are_told_and_words_of_a_book_that_no_c
     )
     made = read_document(page.encode(), ".html", "x")
     assert (made.text, made.lost) == ("Seen\n\n- d\n\nopen to the end\n", ("6 hidden words left out",))
+    unended = (
+        "<ul><li>a<li hidden><p>b<i>c</i></p>d</i></ul><p>One.</p><ul><li>e</ul><div><p hidden>f</div>Two.<p>Three."
+        "<table><tr><th>g<td style='display:none'>h</div>i</table>Four.<table><tr><th>j</table>"
+    )
+    made = web_pages.seen(unended)
+    assert (made[1].split(), made[2].split()) == (["a", "One.", "e", "Two.", "Three.", "g", "Four.", "j"], [*"bcdfhi"])
     book = changed(".epub", "title_page.xhtml", "</body>", "<p>Ebb and flow.</p></body>")
     assert read_document(book, ".epub", "x").lost == ("3 words that could not be read, beginning “Ebb and flow”",)
     hidden = (

@@ -19,7 +19,8 @@ def read_regular_csv(path: Path, wanted: Wanted, coded: Collection[str], separat
     """Every cell as text, those of the columns `coded` as categories; None where anything is odd.
 
     `wanted`: which of the columns to keep. Odd is what is not UTF-8, a zero byte, a quote
-    inside a cell that does not start with one, rows of unequal length, a single column, and one name for two.
+    inside a cell that does not start with one, rows of unequal length, a single column, one name for two, and a
+    line break in a name.
     """
     import pyarrow as pa
     from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, read_csv
@@ -27,7 +28,7 @@ def read_regular_csv(path: Path, wanted: Wanted, coded: Collection[str], separat
     if not _is_regular(path, separator):
         return None
     names = _header(path, separator)
-    if len(names) < 2 or len({*names}) < len(names) or "" in names[1:]:
+    if len(names) < 2 or len({*names}) < len(names) or "" in names[1:] or any({*"\r\n"} & {*name} for name in names):
         return None
     kept = wanted(names)
     code = pa.dictionary(pa.int32(), pa.string())

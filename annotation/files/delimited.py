@@ -168,14 +168,15 @@ def _rows(text: str, **dialect: Any) -> tuple[list[list[str]], list[int]]:
 
 
 def _above_head(rows: list[list[str]]) -> int:
-    """How many rows stand above the head of a table of two rows and more: titles of one cell, and comments by `#`,
-    which are not as long as the rows below.
+    """How many rows stand above the head of a table of two rows and more: titles in the first cell, and comments by
+    `#`, which are not as long as the rows below.
     """
     body = next((row for row in rows if row[0][:1] != "#" and sum(map(bool, row)) > 1), [])
     above = 0
     for row in rows:
+        is_title = sum(map(bool, row)) < 2 and (row[0] or not any(row))  # elsewhere a cell alone is a head
         is_comment = row[0].startswith("#") and len(row) != len(body)
-        if not body or len(rows) - above < 3 or not (is_comment or sum(map(bool, row)) < 2):
+        if not body or len(rows) - above < 3 or not (is_comment or is_title):
             break
         above += 1
     return above
@@ -194,7 +195,8 @@ def framed(where: str, rows: list[list[str]]) -> tuple[pd.DataFrame, tuple[str, 
         rows and len(used) < len(rows[0]) and used != [*range(1, len(rows[0]))]
     ):  # a first column alone may be an index without a head
         rows = [[row[place] for place in used] for row in rows]
-    header = [name.strip() for name in rows[0]] if rows else [""]  # merged cells may be saved as a blank
+    # merged cells may be saved as a blank; no option takes a line break
+    header = [" ".join(name.strip().splitlines()) for name in rows[0]] if rows else [""]
     if joined := _two_heads([header, *rows[1:]]):
         told = f"heads of two rows are joined: {', '.join(one for one in joined if '.' in one)}"
         return pd.DataFrame(rows[2:], columns=joined, dtype="str"), (*_passed_over(above), told)
@@ -243,7 +245,7 @@ def _two_heads(rows: list[list[str]]) -> list[str]:
     """
     if len(rows) < 3 or len({*rows[0]} - {""}) == len(rows[0]):
         return []
-    second = [below.strip() for below in rows[1]]
+    second = [" ".join(below.strip().splitlines()) for below in rows[1]]
     groups: list[str] = []
     for above, below in zip(rows[0], second, strict=True):
         groups.append((above or (groups[-1] if groups else "")) if below else "")

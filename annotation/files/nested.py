@@ -11,7 +11,7 @@ import pandas as pd
 
 from annotation.errors import AnnotationError, ImportingError
 from annotation.files import containers
-from annotation.files.containers import ANSWER, BLANK, CRITERIA, RATER, RATERS, Said
+from annotation.files.containers import ANSWER, BLANK, CRITERIA, HOLDERS, RATER, RATERS, Said
 from annotation.files.rows import plain_value, read_json, read_json_rows
 from plain.typed_options import by_map, by_read, split_at_plus
 
@@ -106,7 +106,9 @@ def flat_table(
     flat = _with_missing([containers.flat(record) for record in listed], telling)
     flat = _answers_in_order(flat, telling, said.named)
     lists = {name: None for row in flat for name, value in row.items() if containers.is_records(value)}
-    answers = [*chosen] or [name for name in lists if _tells(flat, name, telling)]
+    answers = [*chosen] or [
+        name for name in lists if _tells(flat, name, telling) and not _is_beside(flat, name, telling, said)
+    ]
     if asked and not {*answers} <= {*lists}:
         there = ", ".join(map(repr, lists)) or "none"
         raise AnnotationError(
@@ -246,6 +248,26 @@ def _singular(key: str) -> str:
 def _tells(flat: Sequence[Mapping[str, Any]], name: str, telling: Collection[str]) -> bool:
     held = _held(flat, name)
     return all(any(containers.is_telling(key, telling) for key in one) for one in held)
+
+
+def _is_beside(flat: Sequence[Mapping[str, Any]], name: str, telling: Collection[str], said: Said) -> bool:
+    """Whether each row is an answer or more without the list, which then tells of something else, such as its sources.
+
+    Rows of one rater may hold an answer to each criterion in it, and rows of one answer those of others who are named.
+    """
+    keys = {key for one in _held(flat, name) for key in one}
+    has_criteria = bool({key.lower() for key in _last(keys)} & CRITERIA) or containers.plain_key(name) in HOLDERS
+    if has_criteria or any(one.startswith(f"{name}.") for one in said.named):
+        return False
+    outside = {key for row in flat for key, value in row.items() if key != name and not containers.is_records(value)}
+    plain, who = {*map(containers.plain_key, outside)}, {*map(containers.rater_word, outside)} & {*RATERS[0]}
+    if {*map(containers.rater_word, keys)} & {*RATERS[0]}:
+        return ANSWER in plain and RATER in who
+    own = [key for key in outside if containers.is_telling(key, telling)]
+    has_short = any(all(containers.are_short([as_cell(row.get(key))]) for row in flat) for key in own)
+    raters = [key for key in outside if said.kind(key) == "judge" or said.person(key, said.people)]
+    is_wide = len(raters) > 1 and RATER not in _renamed(flat, name, telling).values()
+    return is_wide or bool(who and has_short)
 
 
 def _is_talk(flat: Sequence[Mapping[str, Any]], name: str) -> bool:

@@ -197,7 +197,8 @@ def _read_file(path: Path, start: bytes, asked: Form, wants: Wants) -> Table:
         return _read_arrow(path, wants)
     if suffix in WORKBOOKS or start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         frame, sheet, told = read_workbook(path, asked.sheet)
-        return _with_records(Table(frame, Form(sheet=sheet), (*((f"sheet {sheet!r}",) if sheet else ()), *told)), wants)
+        form = Form(sheet=sheet, records=asked.records)
+        return _with_records(Table(frame, form, (*((f"sheet {sheet!r}",) if sheet else ()), *told)), wants)
     if suffix in JSONS or (suffix == ".txt" and start.removeprefix(decoding.BOM).lstrip()[:1] in (b"{", b"[")):
         encoding = delimited.encoding_of(start, asked.encoding)
         frame, told = nested.read_nested(path, encoding, wants.telling, asked.records, wants.said)
@@ -224,7 +225,7 @@ def _read_text(path: Path, start: bytes, asked: Form, wants: Wants) -> Table:
         told = (f"columns are separated by {delimited.SEPARATORS.get(separator, repr(separator))}", *told)
     if encoding.lower() not in ("utf-8", "utf8", "utf-8-sig"):
         told += (f"text is in {encoding}" + " (it is not UTF-8)" * (not asked.encoding and encoding == "cp1252"),)
-    return _with_records(Table(frame, Form(encoding=encoding, separator=separator), told), wants)
+    return _with_records(Table(frame, Form(encoding, separator, records=asked.records), told), wants)
 
 
 def _read_parquet(path: Path, wants: Wants) -> Table:

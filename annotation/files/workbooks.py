@@ -79,7 +79,8 @@ def _filled_down(cells: Cells, merged: Sequence[tuple[tuple[int, int], tuple[int
     head = next((at for at, row in enumerate(cells) if sum(map(bool, row)) > 1), 0)
     for (top, left), (bottom, _) in merged:
         for row in cells[top + 1 : bottom + 1] if top > head else []:
-            row[left] = row[left] or cells[top][left]
+            if left < len(row):  # a merged box may stand beside the table
+                row[left] = row[left] or cells[top][left]
     return cells
 
 

@@ -6,6 +6,7 @@ import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pandas as pd
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 from annotation.errors import AnnotationError
+from annotation.files.containers import Said
 from annotation.files.decimals import ungrouped
 from annotation.files.tables import Form, Wants, form_asked, read_table
 from annotation.files.workbooks import _filled_down
@@ -206,10 +208,23 @@ def test_what_people_put_around_a_table_is_passed_over_and_told(tmp_path: Path, 
     assert [one for one in table.told if "rows" in one] == [told] * bool(told)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])
+@pytest.mark.parametrize(
+    ("head", "heads"),
+    [(";label", ["", "label"]), ('id;"Anna\nGold"', ["id", "Anna Gold"])],
+    ids=["index", "line break"],
+)
+def test_a_head_that_is_odd_is_a_head(tmp_path: Path, head: str, heads: list[str], encoding: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(f"{head}\nq1;größer\nq2;B\nq3;A\n".encode(encoding))
+    table = read_table(path)
+    assert ([*table.frame], len(table.frame)) == (heads, 3)
+
+
 def test_a_note_beside_a_table_is_no_sheet_of_it_and_cells_merged_downwards_hold_their_first(tmp_path: Path) -> None:
     rows = [["Pilot", "", ""], ["topic", "ann", "gpt"], ["t1", "A", "B"], ["", "B", "B"], ["t2", "A", "A"]]
     path = write_xlsx(tmp_path / "a.xlsx", {"README": [["Labels"], ["of a pilot"]], "x": rows})
-    merged = [((0, 0), (0, 2)), ((2, 0), (3, 0))]
+    merged = [((0, 0), (0, 2)), ((2, 0), (3, 0)), ((2, 4), (4, 5))]  # and an empty box beside the table
     with patch("annotation.files.workbooks._filled_down", lambda cells, _: _filled_down(cells, merged)):
         table = read_table(path)
     assert table.form.sheet == "x"
@@ -225,6 +240,32 @@ def test_cells_of_json_are_read_as_a_file_of_json_is(tmp_path: Path) -> None:
     assert table.frame["gpt-4o.verdict"].tolist() == ["A", "B"]
     assert "cells of JSON are read: gpt-4o" in table.told
     assert [*read_table(path).frame] == ["id", "gpt-4o", "note"], "whoever wants no answers reads what stands there"
+
+
+@pytest.mark.parametrize(
+    ("row", "records", "rows"),
+    [
+        ({"item_id": 1, "rater_id": "anna", "label": "A"}, [{"text": "t", "score": 0.9}, {"text": "u", "score": 0.8}], 1),
+        ({"item_id": 1, "rater_id": "anna", "label": "A"}, [{"rater": "x", "label": "B"}, {"rater": "y", "label": "A"}], 1),
+        ({"id": 1, "human": "A", "gpt-4o": "B"}, [{"text": "t", "score": 0.9}, {"text": "u", "score": 0.8}], 1),
+        ({"id": 1, "label": "A"}, [{"rater": "x", "label": "B"}, {"rater": "y", "label": "A"}], 2),
+        ({"id": 1, "annotator": "anna", "answer": "Paris"}, [{"aspect": "tone", "score": 3}, {"aspect": "form", "score": 4}], 2),
+    ],
+    ids=["rows of answers", "sources with raters", "a column for each rater", "raters in the list", "criteria in the list"],
+)  # fmt: skip
+def test_a_list_beside_answers_makes_no_row_twice(
+    tmp_path: Path, row: dict[str, Any], records: list[dict[str, Any]], rows: int
+) -> None:
+    csv, lines = tmp_path / "a.csv", tmp_path / "a.jsonl"
+    pd.DataFrame([row | {"beside": json.dumps(records)}]).to_csv(csv, index=False)
+    lines.write_text(json.dumps(row | {"beside": records}) + "\n")
+    said = Said(kind=lambda name: "judge" if name in ("human", "gpt-4o") else "")
+    for path in (csv, lines):
+        table = read_table(path, wants=Wants(telling={"label", "score", "answer"}, said=said))
+        assert len(table.frame) == rows
+        assert any("--read records=beside" in one for one in table.told) == (rows == 1)
+        asked = read_table(path, Form(records="beside"), Wants(telling={"label", "score", "answer"}, said=said))
+        assert len(asked.frame) == 2, "what is asked for is read"
 
 
 def test_quotes_written_with_a_backslash_are_quotes(tmp_path: Path) -> None:

@@ -256,13 +256,15 @@ def _is_beside(flat: Sequence[Mapping[str, Any]], name: str, telling: Collection
     Rows of one rater may hold an answer to each criterion in it, and rows of one answer those of others who are named.
     """
     keys = {key for one in _held(flat, name) for key in one}
-    has_criteria = bool({key.lower() for key in _last(keys)} & CRITERIA) or containers.plain_key(name) in HOLDERS
-    if has_criteria or any(one.startswith(f"{name}.") for one in said.named):
+    if any(one.startswith(f"{name}.") for one in said.named):
         return False
     outside = {key for row in flat for key, value in row.items() if key != name and not containers.is_records(value)}
     plain, who = {*map(containers.plain_key, outside)}, {*map(containers.rater_word, outside)} & {*RATERS[0]}
+    is_label = ANSWER in plain and RATER in who
+    if {key.lower() for key in _last(keys)} & CRITERIA or containers.plain_key(name) in HOLDERS:
+        return is_label and bool(plain & CRITERIA)
     if {*map(containers.rater_word, keys)} & {*RATERS[0]}:
-        return ANSWER in plain and RATER in who
+        return is_label
     own = [key for key in outside if containers.is_telling(key, telling)]
     has_short = any(all(containers.are_short([as_cell(row.get(key))]) for row in flat) for key in own)
     raters = [key for key in outside if said.kind(key) == "judge" or said.person(key, said.people)]

@@ -247,11 +247,12 @@ def test_cells_of_json_are_read_as_a_file_of_json_is(tmp_path: Path) -> None:
     [
         ({"item_id": 1, "rater_id": "anna", "label": "A"}, [{"text": "t", "score": 0.9}, {"text": "u", "score": 0.8}], 1),
         ({"item_id": 1, "rater_id": "anna", "label": "A"}, [{"rater": "x", "label": "B"}, {"rater": "y", "label": "A"}], 1),
+        ({"id": 1, "rater_id": "anna", "criterion": "tone", "label": "A"}, [{"aspect": "x", "score": 3}, {"aspect": "y", "score": 4}], 1),
         ({"id": 1, "human": "A", "gpt-4o": "B"}, [{"text": "t", "score": 0.9}, {"text": "u", "score": 0.8}], 1),
         ({"id": 1, "label": "A"}, [{"rater": "x", "label": "B"}, {"rater": "y", "label": "A"}], 2),
         ({"id": 1, "annotator": "anna", "answer": "Paris"}, [{"aspect": "tone", "score": 3}, {"aspect": "form", "score": 4}], 2),
     ],
-    ids=["rows of answers", "sources with raters", "a column for each rater", "raters in the list", "criteria in the list"],
+    ids=["rows of answers", "sources with raters", "labels to criteria", "a column for each rater", "raters in the list", "criteria in the list"],
 )  # fmt: skip
 def test_a_list_beside_answers_makes_no_row_twice(
     tmp_path: Path, row: dict[str, Any], records: list[dict[str, Any]], rows: int

@@ -288,7 +288,7 @@ NAMES = re.findall(
     r"\w+",
     "A small study Eva mini huge clear deep Clear Deep atlas borealis cirrus alpha beta gamma tides bread noise Art History "
     "Ada Ben admin evaluator here calipers invite small NAME litellm Prolific MTurk CloudResearch Connect Sona json jsonl "
-    "csv toml zip pdf "
+    "csv toml zip pdf Secured External URL "
     "html topics prompt title category language topic id system model response text presentation AB BA repeats run len "
     "folder wlc table deepresearchgym deepresearch bench reportbench dr eval race ar de en zh pairs design active for gap "
     "difference agreement answer report calibration CALIPERS BACKUP FOLDER CSV JSON TOML PDF SVG PNG LaTeX "

@@ -76,20 +76,22 @@ class LimitedProcess:
         clock = Timer(self.patience_s, stop)
         if ALARM is None:  # else it ends itself, also where we have ended before
             clock.start()
+        is_whole = False
         try:
             pickle.dump((self.patience_s, *asked), process.stdin)
             process.stdin.flush()
-            return process, *pickle.load(process.stdout)
+            made, error = pickle.load(process.stdout)
+            is_whole = True
+            return process, made, error
         except (OSError, EOFError, pickle.UnpicklingError):
             process.kill()
             ended = process.wait()
             raise TimeoutError if late.is_set() or (ALARM and ended == -ALARM) else MemoryError from None
-        except BaseException:  # half of a question, or of an answer, is in its pipes
-            process.kill()
-            process.wait()
-            raise
         finally:
             clock.cancel()
+            if not is_whole:  # half of a question, or of an answer, is in its pipes
+                process.kill()
+                process.wait()
 
     def _begun(self) -> subprocess.Popen[bytes]:
         command, env = _command(__name__, str(self.megabytes))

@@ -136,9 +136,11 @@ def _with_records(table: Table, wants: Wants) -> Table:
         return table
     columns = {str(name): held.get(name) or cells.tolist() for name, cells in table.frame.items()}
     records = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    told = (*table.told, f"cells of JSON are read: {', '.join(map(str, held))}")
-    frame, told = nested.flat_table(records, told, wants.telling, table.form.records, wants.said)
-    return replace(table, frame=frame, told=told)
+    frame, told = nested.flat_table(records, (), wants.telling, table.form.records, wants.said)
+    left = {*wants.said.ignored} | {name for name in held if any(f"list {name!r} is left out" in one for one in told)}
+    read = [str(name) for name in held if name not in left]
+    sayings = (f"cells of JSON are read: {', '.join(read)}",) if read else ()
+    return replace(table, frame=frame, told=(*table.told, *sayings, *told))
 
 
 def _records_in(cells: pd.Series[str]) -> list[Any]:

@@ -83,16 +83,16 @@ def deciding(candidate: Candidate, plan: ComparisonPlan, word: str) -> str:
         return why.format(word=worded(word), seen=worded(seen), limit=worded(limit))
     if not needed.more:
         enough = several(needed.clusters, word.removesuffix("s"))
-        luck = "decided by {enough}, fewer than are at hand: it had bad luck, and more would help"
+        luck = "decided by {enough}, fewer than are at hand: it had bad luck"
         if what:
-            luck = "{what} by {enough}, fewer than are at hand: it had bad luck, and more would help"
+            luck = "{what} by {enough}, fewer than are at hand: it had bad luck"
         return worded(luck, what=what, enough=enough)
     power, more = f"{plan.power:g}".removeprefix("0"), counted(needed.more, word.removesuffix("s"), "more")
     if spoken() != ENGLISH:
         more = several(needed.more, word.removesuffix("s"))
-    told = "decided after labelling {more} ({all:,} in all), with power {power} if gap and spread stay as seen"
+    told = "decided with {more} ({all:,} in all), at power {power} if gap and spread stay as seen"
     if what:
-        told = "{what} after labelling {more} ({all:,} in all), with power {power} if gap and spread stay as seen"
+        told = "{what} with {more} ({all:,} in all), at power {power} if gap and spread stay as seen"
     return worded(
         told, what=what, more=more, all=needed.clusters, power=power,
     )  # fmt: skip

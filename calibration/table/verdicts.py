@@ -11,7 +11,7 @@ import pandas as pd
 
 from calibration.arithmetic.columns import PAIRWISE
 from calibration.errors import CalibrationError
-from calibration.table import typed_cells
+from calibration.table import runs, typed_cells
 
 REQUIRED = ("item_id", "rater_id", "rater_kind", "criterion", "label", "cluster_id")
 TEXT_DEFAULTS = {"system_a": "", "system_b": "", "presentation": "", "category": "", "status": "", "rationale": ""}
@@ -29,7 +29,8 @@ ONE_LABEL = "label: "  # opens the `category` of an estimate of one label
 
 def normalise(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
     """A copy with all columns present and typed, and how often each accepted spelling was mapped. `EXTRA` columns stay
-    where they hold anything, `topic` where it parts clusters into topics: empty cells are the cluster.
+    where they hold anything, `topic` where it parts clusters into topics: empty cells are the cluster. Each rater's
+    first run is 1, whatever number it has (`runs.numbered`).
 
     Only five spellings are mapped: `tie_inconsistent` to tie, `n/a` to not_applicable, `unparsed` to status invalid,
     an empty label without a status to status missing, and percentages to numbers (`85%` to 85) where every usable
@@ -60,11 +61,11 @@ def normalise(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
             del out[name]
     _fill_topics(out)
     out["run"] = typed_cells.as_number(out, "run").fillna(1.0) if "run" in out.columns else 1.0
-    whole = out["run"].mod(1).eq(0) & out["run"].ge(1)
+    whole = out["run"].mod(1).eq(0) & out["run"].ge(0)
     typed_cells.refuse(
-        out, ~whole, "bad_number", "run {run} is not a whole number from 1", "number the repeats 1, 2, ..."
+        out, ~whole, "bad_number", "run {run} is not a whole number from 0", "number the repeats 1, 2, ..."
     )
-    out["run"] = out["run"].astype("int64")
+    out["run"] = (out["run"] if out["run"].eq(1).all() else runs.numbered(out["run"], out)).astype("int64")
     return out, _map_spellings(out)
 
 

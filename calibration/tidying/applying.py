@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from calibration.arithmetic.columns import Codes
-from calibration.table import roles, verdicts
+from calibration.table import roles, runs, verdicts
 from calibration.tidying import meeting
-from calibration.tidying.found import is_of_judge
+from calibration.tidying.found import is_of_judge, raters_in
 from calibration.tidying.keys import codes_of
 from calibration.tidying.mapping import JOINED, Answers, LabelMap
 from calibration.tidying.measures import SPENT
@@ -20,6 +21,7 @@ from plain.typed_options import typed
 BAD_STATUS = {*verdicts.STATUSES} - {"ok"}
 TURNED = {"A": "B", "B": "A", "AB": "BA", "BA": "AB"}
 EXAMPLES = 3
+BY_HEAD = ("rater_id", "criterion", "presentation", "run")  # what a column of a wide table may say of its answers
 IGNORED = "ignore"  # what --map-label calls an answer that was not asked for
 UNSAID = ("none", "null", "nan", "<na>", "-", "--", ".")  # no answer as an answer; as a status perhaps no fault
 WORKED = dict.fromkeys(
@@ -64,7 +66,7 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
         )
         long = long[~empty].reset_index(drop=True)
     elif not mapping.spread and "rater_id" in mapping.columns:
-        silent = long["label"].str.strip().eq("") & _together(long, mapping.columns["rater_id"]).str.strip().eq("")
+        silent = long["label"].str.strip().eq("") & raters_in(long, mapping.columns["rater_id"]).str.strip().eq("")
         if silent.any():
             told.append(f"rows that say neither who answered nor what are left out: {int(silent.sum()):,}")
             long = long[~silent].reset_index(drop=True)
@@ -118,7 +120,7 @@ def unfolded(table: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
     rest = table.drop(columns=[one.column for one in mapping.spread]).assign(**{ROW: range(len(table))})
     parts = []
     for at, one in enumerate(mapping.spread):
-        named = {"rater_id": one.rater_id, "criterion": one.criterion, "presentation": one.presentation}
+        named = {name: getattr(one, name) for name in BY_HEAD}
         beside = {f"{BESIDE}{part}": table[name] for part, name in one.measures.items()} | {AT: at}
         parts.append(
             rest.assign(label=table[one.column], **{name: text for name, text in named.items() if text}, **beside)
@@ -135,12 +137,13 @@ def spelt_once(names: pd.Series[str]) -> pd.Series[str]:
 def _named(long: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
     """The columns by their parts. The item's is left to the end: its systems may be turned first."""
     out = pd.DataFrame({"label": long["label"]})
-    for name in ("rater_id", "criterion", "presentation"):
+    for name in BY_HEAD:
         if any(getattr(one, name) for one in mapping.spread):
             out[name] = long[name]
     for part, columns in mapping.columns.items():
         if part not in ("label", "item_id") and part not in out:
-            out[part] = (_either if part in verdicts.NUMBERS else _together)(long, columns)
+            joined = raters_in if part == "rater_id" else _either if part in verdicts.NUMBERS else _together
+            out[part] = joined(long, columns)
     for part in {part for one in mapping.spread for part in one.measures}:
         out[part] = long[f"{BESIDE}{part}"]
     for part, text in mapping.constants.items():
@@ -178,23 +181,28 @@ def _spell_raters_once(out: pd.DataFrame, told: list[str]) -> None:
 
 
 def _number_runs(out: pd.DataFrame, told: list[str]) -> None:
-    """Number the repeats of each answer where words such as days, or numbers such as seeds and temperatures, tell them
-    apart; a word among numbers is left, which is refused by its row.
+    """Number runs that are called by words such as days, or by numbers that count nothing, such as temperatures; a word
+    among numbers is left, which is refused by its row.
     """
-    words = sorted({*out["run"]} - {""}) if "run" in out else []
+    words = [*({*out["run"]} - {""})] if "run" in out else []
     are_numbers = roles.is_number(pd.Series(words, dtype="str"))
-    if are_numbers.all():
-        words = sorted(words, key=float)
-        if all(float(word) >= 1 and float(word).is_integer() for word in words):
-            return
-    elif are_numbers.any():
+    is_whole = are_numbers.all() and all(float(word) >= 0 and float(word).is_integer() for word in words)
+    if is_whole or (are_numbers.any() and not are_numbers.all()):
         return
-    place, of = out["run"].map({word: at for at, word in enumerate(words)}), ["item_id", "rater_id", "criterion"]
-    rank = place.groupby([out[name] for name in of]).rank("dense")
-    out["run"] = rank.map(lambda number: str(int(number)), na_action="ignore").fillna("")
-    told.append(
-        f"the run counts no repeats, such as {words[0]!r}: the repeats of an answer are numbered in their order"
+    words = sorted(words, key=float if are_numbers.all() else _in_order)
+    named = out["run"].isin(words)
+    order = out.loc[named, "run"].map({word: float(at) for at, word in enumerate(words)})
+    out["run"] = (
+        runs.numbered(order, out[named], do_count=False).astype("int64").astype("str").reindex(out.index, fill_value="")
     )
+    told.append(f"the run is no number of a repeat, such as {words[0]!r}: runs are numbered in their order")
+
+
+def _in_order(word: str) -> list[tuple[bool, int, str]]:
+    """A word by its numbers as numbers: run 2 stands before run 10."""
+    return [
+        (not part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in re.split(r"(\d+)", word) if part
+    ]
 
 
 def _share_out(out: pd.DataFrame, long: pd.DataFrame, mapping: LabelMap, part: str) -> bool:

@@ -81,6 +81,14 @@ def words_of(cells: "pd.Series[str]") -> list[str]:
     return [word for word in map(str, cells.unique()) if word.strip()]
 
 
+def raters_in(table: pd.DataFrame, columns: Sequence[str]) -> "pd.Series[str]":
+    """Who answered each row: what the columns say together, such as a model and its prompt, blanks left out."""
+    name = table[columns[0]].astype("str")
+    for column in columns[1:]:
+        name = name.str.strip() + " " + table[column].astype("str")
+    return name.str.strip() if columns[1:] else name
+
+
 def some_of(names: Sequence[str], most: int) -> str:
     """The first names, and how many more there are."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
@@ -104,11 +112,12 @@ def kind_of(name: str, asked: Asked) -> str:
 def is_of_judge(long: pd.DataFrame, mapping: LabelMap) -> "pd.Series[bool]":
     """Which rows are a judge's, by the column that says so, else by who answered in the head or in the row."""
     by_head = any(one.rater_id for one in mapping.spread)
-    (kind,), (who,) = (mapping.columns.get(part, ("",))[:1] for part in ("rater_kind", "rater_id"))
+    (kind,), who = mapping.columns.get("rater_kind", ("",))[:1], mapping.columns.get("rater_id", ())
     if kind and not by_head:
         return long[kind].map(lambda word: mapping.kind_words.get(word, word)).eq("judge")
-    name = "rater_id" if by_head else who
-    return long[name].map(mapping.kinds).eq("judge") if name in long else pd.Series(False, index=long.index)
+    named = ("rater_id",) if by_head else who
+    is_there = bool(named) and {*named} <= {*long}
+    return raters_in(long, named).map(mapping.kinds).eq("judge") if is_there else pd.Series(False, index=long.index)
 
 
 def made_of_several(columns: list[str], asked: Asked) -> list[str]:

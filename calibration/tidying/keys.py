@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 
 from calibration.arithmetic.columns import Codes
+from calibration.table.typed_cells import is_number
 from calibration.table.verdicts import EXTRA, NUMBERS
-from calibration.tidying.found import Found, is_of_judge
+from calibration.tidying.found import Found, is_of_judge, words_of
 from calibration.tidying.measures import measure_of
 from calibration.tidying.raters import bare_name, kind_of_name
 from calibration.tidying.value_sets import plain
-from plain.typed_options import by_map
+from plain.typed_options import between_plus, by_map, typed
 
 MOST = 3  # columns beside those that are known; more make a key of anything
 NO_KEY = (
@@ -72,11 +73,11 @@ def find_items(found: Found) -> None:
     if "rater_id" not in found.columns and not any(one.rater_id for one in found.spread) and not found.constants:
         return
     table = _with_ordered_pairs(found)
-    apart = [
-        found.columns[part][0] for part in ("rater_id", "criterion", "run", "presentation") if part in found.columns
-    ]
+    apart = [*found.columns.get("rater_id", ())]
+    apart += [found.columns[part][0] for part in ("criterion", "run", "presentation") if part in found.columns]
     apart += [ORDER] if ORDER in table else []
     own = list(found.columns.get("item_id", ()))
+    _leave_topics(found, own)
     alone = [] if "item_id" in found.asked.columns or not own or _is_shared(found, own) else own  # no two rows' item
     if alone:
         del found.columns["item_id"]
@@ -112,6 +113,20 @@ def find_items(found: Found) -> None:
     if tuple(known) != (*known, *more) or len(known) > 1:
         found.told.append(f"an item is {' with '.join((*known, *more))}")
     _say_topics(found)
+
+
+def _leave_topics(found: Found, item: Sequence[str]) -> None:
+    """A column called as a topic that says two things of most items, or one word in some rows alone, is of the answers:
+    the prompt of each judge.
+    """
+    columns = found.columns.get("cluster_id", ())
+    if len(columns) != 1 or not item or "cluster_id" in found.asked.columns:
+        return
+    said = found.table[columns[0]].str.strip().replace("", None)
+    several = said.groupby([found.table[name] for name in item]).nunique().gt(1)
+    if several.mean() > 0.5 or (said.nunique() == 1 and said.isna().any()):
+        del found.columns["cluster_id"]
+        found.told.append(f"{columns[0]!r} is no topic: it differs between the answers to an item")
 
 
 def _say_topics(found: Found) -> None:
@@ -168,9 +183,19 @@ def _ask_of_calls(found: Found, table: pd.DataFrame, apart: Sequence[str], more:
             found.problems.append(
                 f"{name!r} alone tells apart what {who} answered several times, and no {nobody} did: "
                 f"{by_map('run', name)} where they were asked again, "
+                + _as_raters(found, name) * is_once[1]
                 + f"{by_map('presentation', name)} where it is the order shown, " * (table[name].nunique() == 2)
                 + f"{by_map('item_id', *item)} where it is part of what was asked"
             )
+
+
+def _as_raters(found: Found, name: str) -> str:
+    """What reads a column of words, such as a judge's prompt, as part of who answered."""
+    who, label = (found.columns.get(part, ()) for part in ("rater_id", "label"))
+    if len(who) != 1 or not label or all(map(is_number, words_of(found.table[name]))):
+        return ""
+    said = typed("--map", f"rater_id={between_plus(*who, name)}", f"label={between_plus(*label)}")
+    return f"{said} where each is a judge of its own, such as a prompt, "
 
 
 def _with_ordered_pairs(found: Found) -> pd.DataFrame:

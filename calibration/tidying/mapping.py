@@ -12,7 +12,8 @@ READ_AS = ("verdicts", "sides", "systems", "scores", "words")
 
 @dataclass(frozen=True)
 class Spread:
-    """One column of a wide table: whose answers it holds, to which criterion, in which order; "" where the row says it.
+    """One column of a wide table: whose answers it holds, to which criterion, in which order and run; "" where the row
+    says it.
 
     `measures`: confidence, cost_usd or seconds of these answers -> the column that holds it.
     """
@@ -21,6 +22,7 @@ class Spread:
     rater_id: str = ""
     criterion: str = ""
     presentation: str = ""
+    run: str = ""
     measures: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -16,7 +16,7 @@ import pandas as pd
 from calibration.table.other_languages import language_of, plain_head
 from calibration.table.roles import NAMES, as_text, called_elsewhere, in_english, roles_of
 from calibration.tidying import keys, mapping, measures, readings, shape
-from calibration.tidying.found import FROM, Found, ask_who_is_who, kind_of, some_of, words_of
+from calibration.tidying.found import FROM, Found, ask_who_is_who, kind_of, raters_in, some_of, words_of
 from calibration.tidying.raters import called, kind_of_word, own_key
 from calibration.tidying.value_sets import plain
 from plain.typed_options import by_map, typed
@@ -61,7 +61,7 @@ def _find_columns(found: Found) -> None:
         if absent:
             listed = ", ".join(found.names[:20])
             found.problems.append(f"there is no column {absent[0]!r} (there are: {listed}); correct --map {part}=…")
-        elif columns and not (part in ("rater_id", "criterion") and len(columns) > 1):
+        elif columns and (len(columns) == 1 or part not in ("rater_id", "criterion") or _are_joined(found, part)):
             found.columns[part] = columns
     found.constants |= found.asked.constants
     said = {*found.asked.columns, *found.constants}
@@ -84,6 +84,11 @@ def _find_columns(found: Found) -> None:
             _say_doubt(found, part, [short[name] for name in several])
     if "system_b" in found.columns and "system_a" not in found.columns:
         del found.columns["system_b"]
+
+
+def _are_joined(found: Found, part: str) -> bool:
+    """Whether several columns name a rater together, since another one holds the answers."""
+    return part == "rater_id" and "label" in found.asked.columns
 
 
 def _last_part(name: str) -> str:
@@ -158,7 +163,7 @@ def _find_raters(found: Found) -> None:
     if any(one.rater_id for one in found.spread):
         names = list(dict.fromkeys(one.rater_id for one in found.spread))
     elif "rater_id" in found.columns:
-        names = words_of(found.table[found.columns["rater_id"][0]])
+        names = words_of(raters_in(found.table, found.columns["rater_id"]))
     elif "rater_id" in found.constants:
         names = [found.constants["rater_id"]]
     else:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 from itertools import product
 
-from calibration.table.other_languages import HEADS, MADE_OF_OTHERS
+from calibration.table.other_languages import HEADS, MADE_OF_OTHERS, language_of
 from calibration.table.roles import NAMES, in_english
 from calibration.tidying.mapping import Spread
 from plain.model_names import ANY_FAMILY, PERSONS
@@ -25,11 +25,15 @@ _MACHINE = re.compile(rf"llm|lm|ai|bot|ki|ia|model|modell|modelo|modèle|.*(?:{A
 JUDGES = re.compile(
     rf"(?:.*(?:{ANY_FAMILY}|claude(?! (?!opus|sonnet|haiku|instant)[^\W\d_]+$)|(?:{'|'.join(PERSONS)})[ _.:/-]?[a-z]?\d"
     r"|palm-?2|command-?r|prometheus|pandalm|judgelm|auto-?j|sonnet|haiku|opus|sonar|大模型|机器|人工智能|sprachmodell).*"
-    r"|(?:.*[ _.:/-])?(?:llm|judge|ai|lm|bot)"
+    r"|(?:.*[ _.:/-])?(?:llm|judge|lm|bot)"
     r"(?:[ _.:#/-]*\d*|[ _.:#/-].*)|judges\..*|o[1345](?:-.*)?|(?:phi|glm|yi|nova|jamba)[ _-]?\d.*)"
 )
-# KI and IA, which are names of people too: as an abbreviation is written, or in a name that says judge or model
-_ABBREVIATED = re.compile(r"(?=.*[^\W\d_A-Z]|(?:KI|IA)[\W\d_]*$)(?:.*[_.:/-])?(?:KI|IA)(?:[ _.:#/-]*\d*|[ _.:#/-].*)")
+_WORK = "(?:reviewer|rater|annotator|grader|evaluator|assessor|assistant)"
+# AI, KI and IA, which are names of people too: as an abbreviation is written, or in a name that says judge or model
+_ABBREVIATED = re.compile(
+    r"(?=.*[^\W\d_A-Z]|(?:AI|KI|IA)[\W\d_]*$)(?:.*[_.:/-])?(?:AI|KI|IA)(?:[ _.:#/-]*\d*|[ _.:#/-].*)"
+    rf"|(?:ai(?:[ _.:/-]{_WORK})?|{_WORK}[_.:/-]ai)[ _.:#/-]*v?[\d.]*"
+)
 _BESIDE = {*_OPEN, "richter", "richterin", "model", "modell", "modelo", "modèle"}
 KIND_WORDS = {
     **dict.fromkeys(("human", "person", "people", "expert", "crowd", "annotator", "humans", "manual", "user"), "human"),
@@ -58,6 +62,7 @@ OF_ALL = MADE_OF_OTHERS | {
     "众数", "一致率",
 }  # fmt: skip
 UNSPACED = tuple(word for word in OF_ALL if not word.isascii())  # written without a mark: 标注员平均分
+RUNS = frozenset(("run", "seed", "sample", "rep", "iteration", "iter", *NAMES["run"]))
 MARKS = (".", "__", "/", ":", "_", "-", " ")
 
 
@@ -68,7 +73,7 @@ def kind_of_name(name: str) -> str:
     parts = re.split(r"[ _.:#/-]+|\d+", text)
     if PEOPLE.fullmatch(text) and not any(map(_MACHINE.fullmatch, parts)):
         return "human"
-    is_beside = {"ki", "ia"} & {*parts} and _BESIDE & {*parts}
+    is_beside = {"ai", "ki", "ia"} & {*parts} and _BESIDE & {*parts}
     return "judge" if JUDGES.fullmatch(text) or _ABBREVIATED.fullmatch(spelt) or is_beside else ""
 
 
@@ -121,6 +126,20 @@ def bare_name(column: str) -> str:
     return "".join(parts[kept[0] : kept[-1] + 1])
 
 
+def run_of(head: str) -> tuple[str, str]:
+    """A head without what counts repeats, and the number: `score_run2` is (score, 2); (head, "") where nothing does."""
+    parts = re.split(r"([ _.:/#-]+)", head)
+    for place in range(0, len(parts), 2):
+        word = parts[place].rstrip("0123456789")
+        number, after = parts[place][len(word) :], place
+        if not number and place + 2 < len(parts) and parts[place + 2].isdecimal():
+            number, after = parts[place + 2], place + 2
+        if number and (in_english(word) in RUNS or language_of("run", word)):
+            rest = "".join(parts[: max(0, place - 1)]) + "".join(parts[after + 1 :])
+            return rest.strip(" _.:/#-"), number
+    return head, ""
+
+
 def are_asked_about(likely: Sequence[str], raters: Sequence[str]) -> str:
     """Whether columns that answer as the raters do, but whose names say nothing, are people, judges or neither."""
     names = [bare_name(name) for name in likely]
@@ -130,7 +149,8 @@ def are_asked_about(likely: Sequence[str], raters: Sequence[str]) -> str:
     )
     judges, them = ("they are judges", "them") if several else ("it is a judge", "it")
     return (
-        f"{listed} too: {people_of([*raters, *likely])}; {people_of(raters)} where {judges}; "
+        f"{listed} too: {people_of([*raters, *likely])}; {people_of(raters)} {by_map('rater_id', *raters, *likely)} "
+        f"where {judges}; "
         f"{by_map('rater_id', *raters)} leaves {them} out"
     )
 

@@ -1,7 +1,7 @@
 """How the answers to each criterion are read, with what the user says about them; or what is to be asked."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from string import ascii_uppercase
 
@@ -12,6 +12,7 @@ from calibration.table.verdicts import REQUIRED
 from calibration.tidying import applying, mapping, no_answers
 from calibration.tidying.found import Found, is_of_judge, some_of
 from calibration.tidying.measures import BETWEEN
+from calibration.tidying.ordered_words import nearest_scale
 from calibration.tidying.raters import bare_name
 from calibration.tidying.value_sets import STATUS as STATUS_WORDS
 from calibration.tidying.value_sets import TIES, meanings, plain, recognise
@@ -105,12 +106,13 @@ def find_answers(found: Found) -> None:
     judged = is_of_judge(table, found.mapping)
     groups = [(str(name), rows) for name, rows in table.groupby(column, sort=False)] if column else [("", table)]
     named = " ".join(found.columns.get("label", ())) or " ".join(one.column for one in found.spread)
+    of_all = {*table["label"].str.strip().unique()} - {""}
     told: dict[str, list[str]] = {}
     asks: dict[str, list[str]] = {}
     for criterion, rows in groups:
         alone = _alone(found, rows, judged[rows.index])
         usable = rows[~rows["label"].str.strip().isin([*alone.failed, *alone.doubtful])]
-        read, sentence, ask = _read(found, usable, f"{named} {criterion}")
+        read, sentence, ask = _read(found, usable, f"{named} {criterion}", of_all)
         ask = ask or _none_in_common(found, usable["label"].str.strip(), judged[usable.index], read)
         empty = {"": found.asked.words[EMPTY]} if EMPTY in found.asked.words else {}
         classes = {word for word, text in read.words.items() if text in no_answers.answered(alone)}
@@ -167,7 +169,7 @@ def _none_in_common(found: Found, answers: "pd.Series[str]", judged: "pd.Series[
     )
 
 
-def _read(found: Found, rows: pd.DataFrame, named: str) -> tuple[mapping.Answers, str, str]:
+def _read(found: Found, rows: pd.DataFrame, named: str, of_all: Collection[str]) -> tuple[mapping.Answers, str, str]:
     """(how its words are read, what is told, what is asked) of one criterion."""
     said = found.asked
     words = {word for word in rows["label"].str.strip().unique() if word}
@@ -185,7 +187,7 @@ def _read(found: Found, rows: pd.DataFrame, named: str) -> tuple[mapping.Answers
             "names of systems are read as A and B",
             "",
         )
-    read = recognise({*mapped.values()}, named, bool(names), said.labels_are)
+    read = recognise({*mapped.values()}, named, bool(names), said.labels_are, of_all)
     answers, ask = read.answers, read.ask
     if said.labels_are == "sides" and answers.read_as == "verdicts":
         answers = replace(answers, read_as="sides")
@@ -303,7 +305,10 @@ def in_our_words(labels: pd.DataFrame) -> bool:
         if of_people and any(no_answers.says_none(word, of_people) for word in alone):
             return False
         paired = "system_b" in rows and rows["system_b"].astype("str").ne("").any()
-        read = recognise({str(word) for word in rows["label"].unique()} - set(roles.ALIASES), "label", bool(paired))
+        words = {str(word) for word in rows["label"].unique()} - set(roles.ALIASES)
+        if nearest_scale({*map(plain, words)}):  # a scale that settings may declare
+            continue
+        read = recognise(words, "label", bool(paired))
         respelt = any(word != meant for word, meant in read.answers.words.items())
         if read.ask or respelt or read.answers.read_as == "sides":
             return False

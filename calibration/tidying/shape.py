@@ -12,7 +12,7 @@ from calibration.table.typed_cells import is_number
 from calibration.tidying import beside, keys, mapping, measures
 from calibration.tidying.found import FROM, Found, kind_of, made_of_several, words_of
 from calibration.tidying.no_answers import NO_ANSWER
-from calibration.tidying.raters import are_asked_about, bare_name, crossed, kind_of_name, people_of, person_of
+from calibration.tidying.raters import are_asked_about, bare_name, crossed, kind_of_name, people_of, person_of, run_of
 from calibration.tidying.value_sets import TRUTH, plain, recognise
 from plain.typed_options import between_plus, by_map, typed
 
@@ -24,10 +24,15 @@ ENOUGH = 10  # items of several raters: on fewer they may well agree
 
 
 def find_shape(found: Found) -> None:
-    """Whether answers are in one column, or in one for each rater, criterion or both."""
+    """Whether answers are in one column, or in one for each rater, criterion or both, and each again in several."""
+    _find_columns_of_answers(found)
+    _read_repeats(found)
+
+
+def _find_columns_of_answers(found: Found) -> None:
     wide = {part: found.asked.columns.get(part, ()) for part in ("rater_id", "criterion")}
     for part, columns in wide.items():
-        if len(columns) > 1 and all(name in found.table for name in columns):
+        if len(columns) > 1 and part not in found.columns and all(name in found.table for name in columns):
             names = [(bare_name(name), "") if part == "rater_id" else ("", bare_name(name)) for name in columns]
             found.spread = tuple(mapping.Spread(name, *one) for name, one in zip(columns, names, strict=True))
             found.columns.pop("label", None)
@@ -202,7 +207,10 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
     alike = [
         name for name in candidates if name in named or _alike(found.table, name, core or candidates, bool(people))
     ]
-    raters = core if not people and len({kind_of_name(bare_name(name)) for name in core}) == 2 else alike or candidates
+    near = [name for name in alike if name in named or not core or _alike(found.table, name, core, True)]
+    if people and any(kind_of_name(bare_name(name)) == "judge" for name in named):  # a number beside may be no judge's
+        near = [name for name in near if name in named or not all(map(is_number, words_of(found.table[name])))]
+    raters = core if not people and len({kind_of_name(bare_name(name)) for name in core}) == 2 else near or candidates
     if not core and (len(candidates) > 1 or not any(name in found.table for name in FROM)):
         found.problems.append(
             f"{', '.join(map(repr, candidates))} may hold answers, and no column is known to say who gave them: where "
@@ -243,6 +251,27 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
     elif left:
         said = "--map rater_id=ONE+OTHER names all raters" if people else people_of([*raters, *left])
         found.told.append(f"not read as answers: {', '.join(left)} (say so if they are: {said})")
+
+
+def _read_repeats(found: Found) -> None:
+    """Columns whose heads differ in the number of a run or a seed alone hold one rater's answers, given again."""
+    if "run" in {*found.columns, *found.asked.columns, *found.constants}:
+        return
+    groups: dict[tuple[str, ...], list[mapping.Spread]] = {}
+    for one in found.spread:
+        (rater, run), (criterion, again) = run_of(one.rater_id), run_of(one.criterion)
+        if run or again:
+            rater = bare_name(rater or run_of(one.column)[0]) if one.rater_id else ""
+            key = (rater, criterion, one.presentation)
+            groups.setdefault(key, []).append(replace(one, rater_id=rater, criterion=criterion, run=run or again))
+    several = {key: own for key, own in groups.items() if len({one.run for one in own}) == len(own) > 1}
+    read = {one.column: one for own in several.values() for one in own}
+    found.spread = tuple(read.get(one.column, one) for one in found.spread)
+    for (rater, *_), own in several.items():
+        found.told.append(
+            f"{', '.join(one.column for one in own)} hold the answers of {rater}, given {len(own)} times (--map run==1 "
+            "where each is a rater of its own)"
+        )
 
 
 def _read_both_orders(found: Found) -> None:

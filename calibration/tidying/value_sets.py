@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from calibration.table.typed_cells import is_number, number_text, percent_number
+from calibration.tidying import ordered_words
 from calibration.tidying.mapping import Answers
 from plain.typed_options import typed
 
@@ -90,13 +91,19 @@ def plain(word: str) -> str:
     return re.sub(r"\s*([<>=~≫≪]+)\s*", r"\1", text.removesuffix(".") or text).replace("≫", ">>").replace("≪", "<<")
 
 
-def recognise(words: Collection[str], named: str, is_paired: bool, labels_are: str = "") -> Read:
-    """How the answers `words` are read. `named`: what the file calls them; `is_paired`: two systems are named."""
+def recognise(
+    words: Collection[str], named: str, is_paired: bool, labels_are: str = "", of_all: Collection[str] = ()
+) -> Read:
+    """How the answers `words` are read. `named`: what the file calls them; `is_paired`: two systems are named;
+    `of_all`: the answers to every criterion.
+    """
     written = sorted(word for word in words if word.strip())
     usable = [word for word in written if plain(word) not in STATUS]
     if usable and all(is_number(word) for word in usable) and labels_are != "words":
         return _beside(_numbers(usable, named, is_paired, labels_are), _statuses(written))
-    if usable and (found := _verdicts(usable, labels_are) or _scores(usable, labels_are)):
+    if usable and (
+        found := _verdicts(usable, labels_are) or _scores(usable, labels_are) or _ordered(usable, labels_are, of_all)
+    ):
         return _beside(found, _statuses(written))
     blank = _statuses(word for word in written if is_blank(word, written))
     words = [word for word in written if word not in blank and word != "n/a"]
@@ -213,6 +220,31 @@ def _scores(usable: list[str], labels_are: str) -> Read | None:
     if len(whole) > 1:
         return None
     return Read(Answers("scores", _other_than_ours(meant)), _spelt(meant))
+
+
+def _ordered(usable: list[str], labels_are: str, of_all: Collection[str]) -> Read | None:
+    """Words of a scale as the numbers of their levels, where its whole scale is used, here or by all criteria."""
+    known = {word: plain(word) for word in usable}
+    asked = [{*map(plain, words)} - STATUS.keys() for words in (usable, of_all)]
+    scales = [*map(ordered_words.whole_scale, asked)]
+    if labels_are in ("words", "verdicts", "sides", "systems"):
+        return None
+    if found := next((scale for scale in scales if scale.keys() >= {*known.values()}), None):
+        meant = {word: str(found[text]) for word, text in known.items()}
+        return Read(Answers("scores", meant), f"{_spelt(dict(sorted(meant.items(), key=lambda one: one[1])))}")
+    near = ordered_words.nearest_scale({*known.values()})
+    if not near:
+        return None
+    each = {word: str(near[text]) if text in near else "NUMBER" for word, text in known.items()}
+    listed = typed("--map-label", *(f"{word}={meant}" for word, meant in sorted(each.items(), key=lambda one: one[1])))
+    rest = ", ".join(repr(word) for word, meant in each.items() if meant == "NUMBER")
+    what = f"of which {rest} is no level" if rest else "of which nobody uses all levels"
+    return Read(
+        Answers("words"),
+        ask=f"{', '.join(map(repr, usable[:6]))} may be words of a scale, {what}: {listed}, or as they were meant"
+        + " (=missing where it is no answer)" * bool(rest)
+        + "; --labels-are words where they have no order",
+    )  # fmt: skip
 
 
 def _truth(usable: list[str], labels_are: str) -> Read | None:

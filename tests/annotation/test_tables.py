@@ -240,6 +240,10 @@ def test_cells_of_json_are_read_as_a_file_of_json_is(tmp_path: Path) -> None:
     assert table.frame["gpt-4o.verdict"].tolist() == ["A", "B"]
     assert "cells of JSON are read: gpt-4o" in table.told
     assert [*read_table(path).frame] == ["id", "gpt-4o", "note"], "whoever wants no answers reads what stands there"
+    frame.assign(sources=json.dumps([{"url": "x"}])).to_csv(path, index=False)
+    told = read_table(path, wants=Wants(telling={"verdict"})).told
+    assert "cells of JSON are read: gpt-4o" in told
+    assert any(one.startswith("the list 'sources' is left out") for one in told), "said once, and not to be read too"
 
 
 @pytest.mark.parametrize(

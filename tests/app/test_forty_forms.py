@@ -504,7 +504,7 @@ BESIDE_ROWS: list[tuple[tuple[str, ...], str, str, dict[str, list[str]], str | N
     *((OF_JUDGES, head, "ABABA", {}, ASKS.format(head, head)) for head in ("annotators", "reviewers", "experts")),
     (OF_JUDGES, "human_votes", "ABABA", {}, ASKS.format("human_votes", "human")),
     *((OF_JUDGES, head, "ABABA", {}, NOT_READ.format(head)) for head in (
-        "judge_version", "gpt_rank", "ai_first", "ai_length_winner", "llm_turns", "human_majority")),
+        "judge_version", "gpt_rank", "judge_first", "llm_length_winner", "llm_turns", "human_majority")),
     (OF_JUDGES, "human_majority", "ABABA", {"people": ["human_majority"]}, "human_majority"),
     *((OF_ALL, head, "ABABA", {}, TOGETHER) for head in ("human", "human_label", "expert_label", "human_winner")),
     (OF_ALL, "human_label", "ABABA", {"columns": ["rater_kind=kind"], "people": ["human"]}, "human"),

@@ -49,7 +49,7 @@ def test_the_exit_code_and_the_last_line_are_the_decision(
 
 def test_ten_pairs_say_how_many_more_would_decide(tmp_path: Path) -> None:
     done = calibrated(tmp_path, priced(GOOD, pairs=10), "--gate")
-    assert "after labelling" in done.stdout.rstrip().split("\n")[-1]
+    assert "in all), at power" in done.stdout.rstrip().split("\n")[-1]
 
 
 def test_without_the_gate_a_decision_is_no_exit_code(tmp_path: Path) -> None:

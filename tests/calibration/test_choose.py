@@ -79,16 +79,14 @@ def test_ten_pairs_cannot_tell_and_say_how_many_more_would_decide() -> None:
     assert choice.pairs_needed is not None
     assert choice.pairs_needed > 10
     assert choice.headline == "Cannot tell from 10 topics whether any of the 2 judges tried can replace an annotator."
-    assert (
-        f"after labelling {choice.pairs_needed - 10:,} more topics ({choice.pairs_needed:,} in all)" in choice.sentence
-    )
+    assert f"with {choice.pairs_needed - 10:,} more topics ({choice.pairs_needed:,} in all)" in choice.sentence
     wanted = next(one for one in choice.candidates if one.clusters_needed)
     rows = {row.question: row for row in wanted.rows}
     unsure = (replace(rows["agreement"], outcome="cannot tell"), rows["ceiling gap"], rows["answers"])
     constant = sentence_about(replace(wanted, rows=unsure), choice.plan)
-    assert "Its gap, not whether it beats the best constant answer, is decided after labelling" in constant
+    assert "Its gap, not whether it beats the best constant answer, is decided with" in constant
     sure = (replace(rows["agreement"], outcome="within"), *unsure[1:])
-    assert "Decided after labelling" in sentence_about(replace(wanted, rows=sure), choice.plan)
+    assert "Decided with " in sentence_about(replace(wanted, rows=sure), choice.plan)
     claims = [one.claim for one in choice.candidates if one.claim and one.claim.needed and one.claim.needed.clusters]
     assert choice.pairs_needed == min(
         claim.needed.clusters for claim in claims if claim.needed and claim.needed.clusters
@@ -175,9 +173,8 @@ def test_a_cheaper_judge_that_is_open_is_named_with_what_would_decide_it() -> No
     assert choice.pairs_needed == named(choice)["cheap"].clusters_needed
     assert choice.pairs_needed is not None
     assert (
-        "Cheaper but open is cheap (0.300 USD per 1,000 items): decided after labelling "
-        f"{choice.pairs_needed - 40} more topics ({choice.pairs_needed} in all), with power .8 if gap"
-        in choice.sentence
+        "Cheaper but open is cheap (0.300 USD per 1,000 items): decided with "
+        f"{choice.pairs_needed - 40} more topics ({choice.pairs_needed} in all), at power .8 if gap" in choice.sentence
     )
 
 

@@ -81,7 +81,7 @@ REFUSED = [
     ("bad_number", [{"seconds": -1}], "seconds"),
     ("bad_number", [{"cost_usd": "inf"}], "cost_usd"),
     ("bad_number", [{"len_a": "long"}], "'long'"),
-    ("bad_number", [{"run": 0}], "run"),
+    ("bad_number", [{"run": -1}], "run"),
     *(("bad_number", [{"settings_tried": n}], f"settings_tried is {n}") for n in (1e308, 10_001.0, 2.7, 0.0)),
     ("reserved_name", [{"criterion": "all"}], "'all'"),
     ("reserved_name", [{"rater_id": "each_annotator"}], "rename"),

@@ -424,10 +424,11 @@ SCORES = {"Thema": ["T1", "T1", "T2", "T2"], "System": ["X", "Y"] * 2, "Ann": ["
 
 @pytest.mark.parametrize(("more", "asked"), [
     ({"Ben": ["2", "4", "1", "5"], "Clara K": ["1", "3", "5", "9"]},
-     "Ben and Clara K look like raters too: --people 'Ann,Ben,Clara K'; --people Ann where they are judges; "
+     "Ben and Clara K look like raters too: --people 'Ann,Ben,Clara K'; --people Ann --map 'rater_id=Ann+GPT-4o+Ben+Clara K' "
+     "where they are judges; "
      "--map rater_id=Ann+GPT-4o leaves them out"),
     ({"Ben": ["2", "4", "", "5"]},
-     "Ben looks like a rater too: --people Ann,Ben; --people Ann where it is a judge; "
+     "Ben looks like a rater too: --people Ann,Ben; --people Ann --map rater_id=Ann+GPT-4o+Ben where it is a judge; "
      "--map rater_id=Ann+GPT-4o leaves it out"),
 ])  # fmt: skip
 def test_a_column_with_the_answers_of_raters_is_a_rater_or_asked_about(more: dict[str, list[str]], asked: str) -> None:

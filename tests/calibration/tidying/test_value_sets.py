@@ -85,6 +85,8 @@ def test_what_is_called_a_score_is_one_and_what_is_said_goes_before_what_is_foun
         ("标注员甲", "human"), ("人工评分", "human"), ("评审员2", "human"), ("豆包大模型", "judge"), ("通义千问-max", "judge"),
         ("Gemma", ""), ("gemma-2-9b", "judge"), ("Kimi", ""), ("kimi-k2", "judge"), ("Bernie", ""), ("reviewer_ai", "judge"),
         ("student_model", ""), ("human_judge", "human"), ("humana", "human"),
+        ("Ai Tanaka", ""), ("Tanaka Ai", ""), ("ai_tanaka", ""), ("AI TANAKA", ""), ("Ai", ""), ("ai", "judge"),
+        ("AI", "judge"), ("ai_2", "judge"), ("ai_grader", "judge"), ("Prüfer-AI", "judge"), ("AI reviewer", "judge"),
         ("Ki-young Lee", ""), ("Yu Ki", ""), ("Lee KI", ""), ("Ia Smith", ""), ("Annotator Ki", ""), ("KI HOON", ""),
         ("KI", "judge"), ("KI 2", "judge"), ("Prüfer_KI", "judge"), ("ki_richter", "judge"), ("modèle ia", "judge"),
     ],

@@ -8,7 +8,16 @@ from calibration.results import CalibrationReport, Estimate
 from exports import tables
 from exports.cells import Cell
 from exports.tables import AMONG, BASELINES, COUNTS, PEOPLE, Column, Table, noted_table
-from exports.words.notes import agreement_key, agreement_title, label_agreement, methods, origin, remarks, unweighted
+from exports.words.notes import (
+    agreement_key,
+    agreement_title,
+    label_agreement,
+    methods,
+    origin,
+    other_constant,
+    remarks,
+    unweighted,
+)
 from plain.wording import worded
 
 Found = dict[str, Estimate]  # statistic -> estimate
@@ -100,6 +109,7 @@ def summary_table(report: CalibrationReport) -> Table:
         "n counts comparisons of a judge with one annotator's label on the same item and criterion; common: "
         "what always giving the commonest answer reaches, in a judge's row also that of each pair of systems; without "
         "an interval.",
+        *other_constant(report, {name: one.value for name, own, _ in rows if (one := baseline(own))}),
         label_agreement(report),
         *methods(tables.estimates_in(cells), report),
         *remarks([column.title for column in columns], read),

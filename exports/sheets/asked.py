@@ -95,7 +95,7 @@ def _agreement(report: CalibrationReport, own: Mapping[str, Estimate], one: Cand
     told += [f"interval for all {choice.tried} tried at once"] * (choice.tried > 1)
     yield what, one.agreement, "; ".join(told) or "every annotator's label counts once"
     if not math.isnan(one.baseline):
-        yield "The best constant answer", one.baseline, "on the same labels; takes no reading"
+        yield "The best constant answer", one.baseline, "each criterion's and every two systems' own; takes no reading"
 
 
 def _ceiling(report: CalibrationReport, beside: Mapping[str, Estimate], one: Candidate | None) -> Iterator[Row]:

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from calibration.agreement.catalogue import AGREEMENT
 from calibration.remarks import brief
 from calibration.results import CalibrationReport, Estimate
+from calibration.study.label_scores import IN_WORDS
 from calibration.study.left_out import SUFFIX
-from exports.cells import Cell
+from exports.cells import Cell, shown
 from plain.wording import worded
 
+SEEN = 0.005  # of two numbers: they may be printed as two
 TIE_RULES = {
     "three_class": "a tie is a label like another",
     "half_credit": "a tie against a winner counts one half",
@@ -122,6 +124,17 @@ def _over(asked: bool) -> str:
     if asked:
         return worded("Over all answers asked for, an unusable one counted as disagreement")
     return worded("Over usable answers; the choice of a judge counts an unusable one as disagreement")
+
+
+def other_constant(report: CalibrationReport, common: Mapping[str, float]) -> Iterator[str]:
+    """That the choice's best constant answer is not the commonest one beside it. `common`: of each judge, 0 to 1."""
+    held = {one.judge: one.baseline for one in report.choice.candidates} if report.choice else {}
+    differing = [judge for judge in common if abs(held.get(judge, math.nan) - common[judge]) >= SEEN]
+    if differing:
+        yield worded(
+            "The choice holds judges against another number, {constant}: {listed}.",
+            constant=worded(IN_WORDS), listed="; ".join(f"{judge} {shown(held[judge])[0]}" for judge in differing),
+        )  # fmt: skip
 
 
 def knows_ties(report: CalibrationReport) -> bool:

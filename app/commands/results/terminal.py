@@ -12,12 +12,13 @@ from rich.text import Text
 
 from app.commands.printing import PIPE_WIDTH, visible
 from calibration.choosing.card import CardRow, card_of
-from calibration.results import CalibrationReport
+from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell, shown
 from exports.sheets.agreement import points_table, summary_table
 from exports.sheets.alone import alone
 from exports.sheets.judges import judges_told
 from exports.tables import Table
+from exports.words.notes import other_constant
 from exports.words.sentences import alone_words, cascade_words, folded, opening
 
 SOFT = "dim"
@@ -38,7 +39,7 @@ def print_report(report: CalibrationReport, judge: str = "") -> None:
     if table.rows:
         _print_fitting(table, console)
         console.print("\n".join(wrap(visible(_each_judge(report)), console.width)), markup=False)
-        console.print(_reading(report), style=SOFT)
+        console.print(_reading(report, table), style=SOFT)
     foremost = report.choice.foremost if report.choice else None
     rows = card_of(report.card, judge or (foremost.judge if foremost else ""))
     if rows:
@@ -151,7 +152,7 @@ def _each_judge(report: CalibrationReport) -> str:
     return "; ".join(f"{judge} {verdict.replace('_', ' ')} ({reason})" for judge, (verdict, reason) in told.items())
 
 
-def _reading(report: CalibrationReport) -> str:
+def _reading(report: CalibrationReport, table: Table) -> str:
     level = f"{100 * report.settings.level:g} %"
     said = (
         f"Brackets: {level} intervals over whole clusters, here {report.labels.cluster}s. "
@@ -160,6 +161,9 @@ def _reading(report: CalibrationReport) -> str:
     )
     if report.is_simulated:
         said = f"Simulated answers, of made-up people and judges but for whoever labelled here. {said}"
+    at = [column.key for column in table.columns].index("baseline")
+    common = {str(row[0]): one.value for row in table.rows if isinstance(one := row[at], Estimate)}
+    said = " ".join([said, *other_constant(report, common)])
     choice = report.choice
     if choice and choice.plan.missing_as_wrong and any(candidate.valid_share < 1 for candidate in choice.candidates):
         said += " Unusable answers are left out here; above and below the table they count as disagreement."

@@ -7,6 +7,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from calibration.calibrate import calibrate
@@ -135,6 +136,22 @@ def test_a_table_longer_than_a_page_breaks_over_pages():
 def test_the_summary_opens_with_the_best_judge_and_ends_with_people():
     names = [row[0] for row in summary_table(toy_report()).rows]
     assert names == ["gpt-5_mini", "tiny", "=cmd|'&%$ #1", "annotators among themselves"]
+
+
+def test_two_numbers_that_a_constant_answer_reaches_are_told_apart():
+    rows = [
+        (f"t{at}", who, kind, criterion, "AB"[(at % 4 == 0) != (criterion == "depth")])
+        for at in range(24)
+        for criterion in ("clarity", "depth")
+        for who, kind in (("ann_1", "human"), ("ann_2", "human"), ("mini", "judge"))
+    ]
+    frame = pd.DataFrame(rows, columns=["item_id", "rater_id", "rater_kind", "criterion", "label"])
+    settings, said = CalibrationSettings(resamples=99), "The choice holds judges against another number, the best"
+    for own, is_told in ((frame, True), (frame[frame["criterion"] == "depth"], False)):
+        report = calibrate(own.assign(cluster_id=own["item_id"]), settings)
+        for table in (summary_table(report), agreement_table(report)):
+            told = [note for note in table.notes if note.startswith(said)]
+            assert [note.rpartition(": ")[2] for note in told] == ["mini .75."] * is_told, "half, of both together"
 
 
 def test_warnings_are_folded_by_kind_and_the_gravest_comes_first():

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from calibration.agreement.catalogue import AGREEMENT
 from calibration.remarks import brief
 from calibration.results import CalibrationReport, Estimate
-from calibration.study.label_scores import IN_WORDS
 from calibration.study.left_out import SUFFIX
 from exports.cells import Cell, shown
 from plain.wording import worded
@@ -132,8 +131,8 @@ def other_constant(report: CalibrationReport, common: Mapping[str, float]) -> It
     differing = [judge for judge in common if abs(held.get(judge, math.nan) - common[judge]) >= SEEN]
     if differing:
         yield worded(
-            "The choice holds judges against another number, {constant}: {listed}.",
-            constant=worded(IN_WORDS), listed="; ".join(f"{judge} {shown(held[judge])[0]}" for judge in differing),
+            "The choice holds judges against another number, the best constant answer, of each criterion and every two "
+            "systems its own where there are labels enough: {listed}.", listed="; ".join(f"{judge} {shown(held[judge])[0]}" for judge in differing),
         )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from calibration.results import CalibrationReport, Estimate
 from calibration.table.verdicts import BOTH_ORDERS
 from exports.cells import Cell, shown
 from exports.errors import ExportError
-from exports.words.notes import agreement_title, label_agreement, methods, origin, other_constant, remarks
+from exports.words.notes import agreement_title, label_agreement, methods, origin, remarks
 from plain.wording import worded
 
 BASELINES = ("constant_judge_baseline", "constant_judge_baseline_by_system")
@@ -109,7 +109,7 @@ def agreement_table(report: CalibrationReport) -> Table:
     reading = (
         *_reading(report, headline),
         *_orders(rater for rater, _ in rows),
-        *_beside(report, rows),
+        *_beside(rows),
     )
     return noted_table("agreement", "Agreement of judges with annotators", columns, cells, reading, report)
 
@@ -197,14 +197,13 @@ def _orders(raters: Iterable[str]) -> Iterator[str]:
         )
 
 
-def _beside(report: CalibrationReport, rows: Sequence[tuple[str, dict[str, Estimate]]]) -> Iterator[str]:
+def _beside(rows: Sequence[tuple[str, dict[str, Estimate]]]) -> Iterator[str]:
     """Agreement is never shown without what a judge that does not read would reach."""
-    parts, common = [], dict[str, float]()
+    parts = []
     for rater, estimates in rows:
         constant = [estimates[name] for name in BASELINES if name in estimates]
         if constant and "chance_agreement" in estimates:
             best = max(constant, key=lambda one: one.value)
-            common[rater] = best.value
             parts.append(
                 worded(
                     "{rater} {best} and {chance_agreement}",
@@ -220,4 +219,3 @@ def _beside(report: CalibrationReport, rows: Sequence[tuple[str, dict[str, Estim
             "Agreement of the commonest answer{best_of}, and expected by chance: {parts}.",
             best_of=best_of, parts="; ".join(parts),
         )  # fmt: skip
-        yield from other_constant(report, common)

@@ -10,6 +10,7 @@ from calibration.choosing.noninferiority import ComparisonPlan
 from calibration.comparing import alternative_annotator, effective_judges
 from calibration.results import CalibrationReport, Estimate
 from calibration.study.distance import BY_DISTANCE, KAPPA, said_of
+from calibration.study.label_scores import IN_WORDS
 from exports.cells import Cell, Probability, number, spread
 from exports.tables import COUNTS, Column, Table, noted_table, per_thousand, pooled_in
 from exports.words.notes import agreement_key, agreement_title, is_of_study, label_agreement, usable_differ
@@ -142,9 +143,10 @@ def _reading(choice: Choice, report: CalibrationReport) -> Iterator[str]:
     plan, count = choice.plan, choice.tried
     kept = [worded("usable answers") if one == "answers" else question_named(one) for one in plan.required[2:]]
     yield worded(
-        "Adequate: shown, each by a test or an interval over whole {cluster}s, to {enough}, to agree more than the "
-        "best constant answer, and to keep the limit of {kept}. Ruled out: one of these is shown not to hold. Open: "
+        "Adequate: shown, each by a test or an interval over whole {cluster}s, to {enough}, to agree more than "
+        "{constant}, and to keep the limit of {kept}. Ruled out: one of these is shown not to hold. Open: "
         "neither is shown.", cluster=worded(plan.cluster), enough=_enough(plan), kept=_and(kept),
+        constant=worded(IN_WORDS),
     )  # fmt: skip
     look = choice_words.spoken(choice)[2]
     if look and choice.look not in choice.sentence:

@@ -1,8 +1,9 @@
 // Work on earlier items that never reached the server (a closed laptop, an item that went back to the others): it is sent
 // when the person is here again, each under its own item. What the server refuses stays in this browser.
 
-/** Resolves to the number of answers, flags and comments that are still unsaved. */
+/** Resolves to the number of answers, flags, comments and guesses that are still unsaved. */
 async function sendLeftovers(page) {
+  await pause(0); // an item that was just left is nobody's turn then
   const { person } = page.data;
   const prefix = `calipers:${person}:`;
   const kept = storage.keys(prefix).filter((key) => key.includes(":entry:") && WORK.has(keptEntry(key)?.kind));

@@ -3,7 +3,7 @@
 
 // [ms after the last edit, ms after the first edit not yet sent]
 const PACE = { now: [0, 0], text: [600, 5000], place: [2000, 2000], preferences: [300, 1000], activity: [300, 1000] };
-const WORK = new Set(["label", "flag", "comment"]); // what a person would miss; the rest may be dropped
+const WORK = new Set(["label", "flag", "comment", "guess"]); // what a person would miss; the rest may be dropped
 const MAX_ENTRIES = 64;
 const MAX_BYTES = 250_000;
 const KEEPALIVE_BYTES = 60_000; // the browser allows 64 KiB for requests that outlive their page

@@ -150,6 +150,12 @@ class Page {
     this.reading.clear();
     showEnd(this, finished);
     this.header.refresh();
+    const { generation } = this;
+    void sendLeftovers(this).then((n) => {
+      if (!n || generation !== this.generation) return;
+      this.note = tell("page.leftovers", { n });
+      showEnd(this, finished);
+    });
   }
 
   /** This tab may write from now on, or no longer. The other tab's edits are in localStorage and on the server. */

@@ -24,15 +24,15 @@ from db.connect import reading, transaction
 from db.tables import Event, Label, Study
 from plain.wording import speaking
 from tests.exports.toy import toy_estimate
-from tests.small_study import PROTOCOL, RATING, SYSTEMS, a_person, answer_all, make_study, write_reports
+from tests.small_study import PROTOCOL, RATING, SYSTEMS, TOPICS, a_person, answer_all, make_study, write_reports
 
 ASKING = PROTOCOL.replace("[study]", "[study]\nguess_system = true")
 FAMILIES = {"alpha": "Acme", "beta": "Bolt", "gamma": ""}
 
 
-def folder(root: Path, families: dict[str, str] = FAMILIES) -> Path:
+def folder(root: Path, families: dict[str, str] = FAMILIES, topics: tuple[str, ...] = TOPICS) -> Path:
     """Two machines of two makers, and a reference that a person wrote."""
-    write_reports(root)
+    write_reports(root, topics)
     rows = "".join(f"{name},{name},{str(name == 'gamma').lower()},{families[name]}\n" for name in SYSTEMS)
     (root / "systems.csv").write_text(f"system,public_name,is_reference,family\n{rows}", encoding="utf-8")
     return root

@@ -49,10 +49,17 @@ class Shell {
     this.dark.addEventListener("change", () => this.paint(), { signal });
     this.size = new ResizeObserver(() => this.arrange());
     this.size.observe(this.root);
-    this.root.addEventListener("cancel", (event) => event.target === this.root && event.preventDefault(), { signal });
+    this.root.addEventListener("cancel", (event) => this.cancelled(event), { signal });
     this.root.addEventListener("close", (event) => event.target === this.root && !this.gone && this.root.showModal(), {
       signal,
     });
+  }
+
+  /** A telephone's way back: out of a sheet, not out of the page. */
+  cancelled(event) {
+    if (event.target !== this.root) return;
+    event.preventDefault();
+    this.page?.dialogs.close();
   }
 
   apply({ font, theme, form }) {

@@ -1,6 +1,15 @@
 // The sheets over the page: help and keys, topic, flag, comment, skip, one question before something is lost.
 
 const MAX_NOTES = 10_000;
+// Whatever the focus leaves stays that long: where its place goes first, Orca in Firefox takes the next one in silence.
+const FOLLOWED_MS = 300;
+
+/** A sheet's node is taken out, and Firefox's caret before it: Orca follows one that goes with it out of the page. */
+function taken(node) {
+  const selection = getSelection();
+  if (node.contains(selection.anchorNode)) selection.removeAllRanges();
+  node.remove();
+}
 
 class Dialogs {
   constructor({ page, root }) {
@@ -21,24 +30,34 @@ class Dialogs {
     this.close();
     const node = make(
       "dialog",
-      { class: "sheet", "aria-labelledby": "sheet-title" },
+      { class: "sheet", "aria-labelledby": "sheet-title", "aria-modal": "true" },
       make(
         "div",
         { class: "sheet-head" },
         make("h2", { id: "sheet-title" }, make("bdi", {}, title)),
-        // which has the focus in a sheet without fields, and is all that Firefox tells of it
-        make("button", { type: "button", class: "quiet", "aria-describedby": "sheet-title", onclick: () => node.close() }, tell("dialog.close")),
+        make("button", { type: "button", class: "quiet", onclick: () => node.close() }, tell("dialog.close")),
       ),
       make("div", { class: "sheet-body" }, ...content),
     );
-    node.addEventListener("close", () => node.remove());
-    node.addEventListener("click", (event) => {
-      if (event.composedPath()[0] === node) node.close();
-    }); // the backdrop
-    this.node = node;
-    this.root.append(node);
-    node.showModal();
+    this.lay(node);
     return node;
+  }
+
+  /** Over the page, which is out of reach until it closes. It is no modal dialog: Firefox takes the page away at once then. */
+  lay(node) {
+    this.node?.remove();
+    this.node = node;
+    const page = [...this.root.children];
+    const behind = make("div", { class: "behind", onclick: () => node.close() });
+    node.close = () => {
+      for (const part of page) part.inert = false; // the focus goes back there
+      behind.remove();
+      HTMLDialogElement.prototype.close.call(node);
+    };
+    node.addEventListener("close", () => setTimeout(() => taken(node), FOLLOWED_MS));
+    this.root.append(behind, node);
+    node.show();
+    setTimeout(() => page.forEach((part) => (part.inert = node.open)), FOLLOWED_MS);
   }
 
   /** A figure with its caption, or a table, over the whole page; a click shows a figure in its own size, and back. */
@@ -211,9 +230,9 @@ class Dialogs {
     lists[0][1].focus();
     node.addEventListener("close", () => {
       const said = lists.filter(([, list]) => list.value !== "?").map(([side, list]) => [side, list.value]);
-      const entry = { kind: "guess", aid: item.aid, page: item.page, client_uuid: randomId(), client_ts: new Date().toISOString() };
-      if (said.length) this.page.leaving.persist("/api/labels", { entries: [{ ...entry, ...Object.fromEntries(said) }] });
-      on();
+      const entry = { kind: "guess", aid: item.aid, page: item.page, client_uuid: randomId(), client_ts: new Date().toISOString(), ...Object.fromEntries(said) };
+      if (said.length) storage.set(`calipers:${this.page.data.person}:${item.aid}:entry:guess:${entry.client_uuid}`, JSON.stringify(entry));
+      on(); // where what an item left unsent is sent
     });
   }
 

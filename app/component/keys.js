@@ -114,8 +114,12 @@ const SINGLE = new Map(KEYS.flatMap((entry) => (entry.keys ?? []).map((key) => [
 function listenToKeys(page, root, signal) {
   const pressed = (event) => {
     event.stopPropagation(); // Streamlit would rerun the page at "r" and offer to clear its cache at "c"
-    if (event.isComposing || event.defaultPrevented || page.dialogs.open || root.querySelector(":popover-open"))
-      return;
+    if (event.isComposing || event.defaultPrevented || root.querySelector(":popover-open")) return;
+    if (page.dialogs.open) {
+      if (event.key !== "Escape") return;
+      event.preventDefault(); // the page itself is a dialog that must stay
+      return void page.dialogs.close();
+    }
     const { scores } = page.form;
     const settles = scores.typed && !scores.continuedBy(event.key);
     if (settles) scores.settle(); // which may move the focus into the rationale, before this key acts
@@ -128,7 +132,7 @@ function listenToKeys(page, root, signal) {
       if (event.shiftKey) page.leaving.submit();
       else page.accept();
     } else if (event.key === "Escape") {
-      event.preventDefault(); // the page itself is a dialog that must stay
+      event.preventDefault();
       if (page.find.isOpen && !inText) page.find.close();
       else if (target === scores.field.input) root.focus({ preventScroll: true });
       else if (inText) page.form.focusChoices();

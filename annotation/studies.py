@@ -196,7 +196,7 @@ def cluster_of(study: Study) -> ColumnElement[str]:
 
 def clusters_of(session: orm.Session, study: Study) -> dict[str, str]:
     """Key of each topic -> the cluster that it is resampled with, one for a topic in several languages."""
-    return dict(session.execute(select(Topic.key, cluster_of(study)).where(Topic.study_id == study.id)).tuples().all())
+    return dict(session.execute(select(Topic.key, cluster_of(study)).where(Topic.study_id == study.id)).all())
 
 
 def each_language(clusters: int, topics: int) -> str:

@@ -25,7 +25,8 @@ def principal_of(cookie: str | None) -> principals.Principal | None:
 def pages_of(principal: principals.Principal | None, cookie: str | None) -> dict[str, list[Page]]:
     """The screens of whoever holds this cookie, by the head of their group; under "" what no navigation shows."""
     if principal is None or cookie is None:
-        return {"": [st.Page(signed_out.show, title="Signed out", default=True), *map(_signed_out_at, OWN)]}
+        signed = partial(st.Page, signed_out.show, title="Signed out")
+        return {"": [signed(default=True), *(signed(url_path=path, visibility="hidden") for path in OWN)]}
     labelling = st.Page(partial(label.show, principal, cookie), title="Label", url_path="label", default=True)
     if principal.role in ("annotator", "adjudicator"):
         others = (
@@ -41,10 +42,6 @@ def pages_of(principal: principals.Principal | None, cookie: str | None) -> dict
     from app.screens.evaluator import evaluator_pages
 
     return evaluator_pages(principal, cookie)
-
-
-def _signed_out_at(path: str) -> Page:
-    return st.Page(signed_out.show, title="Signed out", url_path=path, visibility="hidden")
 
 
 st.set_page_config(page_title="calipers", layout="wide")

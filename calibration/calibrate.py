@@ -160,7 +160,10 @@ def calibrate(
     estimates = drawn_topics.weighted_or_dashed(study, settings, estimates)
     estimates = stepped(_bounded(study, groups, estimates, settings, wide))
     rows = {judge.rater: card.habits(judge.rater, audit, estimates) for judge in study.judges}
-    kept = {judge: tuple(looking.sequence_row(row, settings, wide) for row in each) for judge, each in rows.items()}
+    kept = {
+        judge: tuple(replace(row, estimate=looking.sequence(row.estimate, settings, wide)) for row in each)
+        for judge, each in rows.items()
+    }
     comparable = scale and study.judges and study.annotators
     choice = choose.choice_of(study, groups[0], scale, settings, kept) if scale and comparable else None
     is_mixed = scale is None and study.annotators

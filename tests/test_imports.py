@@ -35,7 +35,7 @@ ONLY_IN = {
     "litellm": ("annotation/judges/asking/client.py",),
     "sqlalchemy": ("db/", "annotation/", "app/"),
     "gepa": ("annotation/judges/aligning/search.py",),
-    "tomlkit": ("app/screens/study/protocol_form.py",),
+    "tomlkit": ("app/screens/study/protocol_form.py", "app/commands/judges/align.py"),
     "latex2mathml": ("annotation/formulas.py",),
     "pypandoc": ("annotation/documents/",),
     "scipy": ("calibration/", "annotation/open_work/quotas.py"),

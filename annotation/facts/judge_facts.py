@@ -44,12 +44,13 @@ def judge_facts(session: orm.Session, study: Study) -> list[dict[str, Any]]:
             continue  # planned alone
         repeats, both = orders.get(judge.rater_id, (None, None))
         first, last = dates.get(judge.id, (None, None))
+        own = own_family(judge.name, judge.family.casefold(), systems)
         found.append(
             {
                 "name": judge.name,
                 "reported": reported.get(judge.id, []),
                 "family": judge.family or None,
-                "own_family_systems": _own_systems(judge, systems),
+                "own_family_systems": len(own) if judge.family and systems else None,
                 "order": None if both is None else "both" if both else "one",
                 "repeats": repeats,
                 "first_call": first,
@@ -64,11 +65,6 @@ def judge_facts(session: orm.Session, study: Study) -> list[dict[str, Any]]:
             }
         )
     return found
-
-
-def _own_systems(judge: Judge, systems: Sequence[tuple[str, str]]) -> int | None:
-    """How many are by the judge's maker; None where no system or not the judge has a known one."""
-    return len(own_family(judge.name, judge.family.casefold(), systems)) if judge.family and systems else None
 
 
 def public_model(model: str) -> str:

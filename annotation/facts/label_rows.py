@@ -123,18 +123,14 @@ def _rows(session: orm.Session, study: Study, redact: Redact, *, with_void: bool
     only_blind = leaves_out_revealed(study)
     for _, group in groupby(found, key=lambda row: int(row["assignment_id"])):
         rows = list(group)
-        counting = (row for row in rows if row["retired_at"] is None and not (only_blind and _is_revealed(row)))
-        asked = sorted(counting, key=lambda row: row["revision"])
+        blind = (one for one in rows if not (only_blind and one["after_reveal"] and one["source"] != "judge"))
+        asked = sorted((one for one in blind if one["retired_at"] is None), key=lambda row: row["revision"])
         last = {row["criterion_row"]: row["revision"] for row in asked}
         for row in rows:
             is_current = row["revision"] == last.get(row["criterion_row"])
             item = row["item_id"]
             others = {"claim": claims.get(item), "beside": beside.get(item)}
             yield _row(row, shown[item], others, redact, is_current=is_current)
-
-
-def _is_revealed(row: RowMapping) -> bool:
-    return bool(row["after_reveal"]) and row["source"] != "judge"
 
 
 def _row(

@@ -34,10 +34,10 @@ _COUNTED: dict[str, tuple[str, tuple[str, ...]]] = {
     "escapes": (r"\\[!-/:-@\[-`{-~]", ("\\",)),
     "two_space_ends": (r" {2}(?<=\S {2}) *$", ("  ",)),
 }
-_PATTERNS = {name: (re.compile(pattern, re.MULTILINE), signs) for name, (pattern, signs) in _COUNTED.items()}
+PATTERNS = {name: (re.compile(pattern, re.MULTILINE), signs) for name, (pattern, signs) in _COUNTED.items()}
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]{0,3}\s|[。！？]")
-FORMATTING = ("characters", "words", *_PATTERNS, "mean_paragraph", "mean_sentence", "cjk_share", "title_line")
+FORMATTING = ("characters", "words", *PATTERNS, "mean_paragraph", "mean_sentence", "cjk_share", "title_line")
 PER_WORD = FORMATTING[2:]
 
 
@@ -54,7 +54,7 @@ def formatting_counts(markdown: str) -> dict[str, float]:
     return {
         "characters": float(len(markdown)),
         "words": float(count_words(markdown)),
-        **{name: _count(markdown, *counted) for name, counted in _PATTERNS.items()},
+        **{name: _count(markdown, *counted) for name, counted in PATTERNS.items()},
         "mean_paragraph": sum(map(len, paragraphs)) / len(paragraphs) if paragraphs else 0.0,
         "mean_sentence": len(text) / sentences if text else 0.0,
         "cjk_share": 0.0 if markdown.isascii() else len(CJK.findall(markdown)) / len(markdown),
@@ -71,18 +71,8 @@ def per_word(counts: Any) -> Any:
     import numpy as np
 
     words = np.maximum(counts[:, FORMATTING.index("words")], 1)[:, None]
-    is_counted = np.asarray([name in _PATTERNS and name != "headings_1" for name in PER_WORD])
+    is_counted = np.asarray([name in PATTERNS and name != "headings_1" for name in PER_WORD])
     return np.where(is_counted, counts[:, 2:] * 1000 / words, counts[:, 2:])
-
-
-def first_sign(name: str, markdown: str) -> re.Match[str] | None:
-    """Where the first of what `name` counts is."""
-    return _PATTERNS[name][0].search(markdown)
-
-
-def stands_somewhere(name: str) -> bool:
-    """Whether `name` counts signs; a length, a mean or a share has no place."""
-    return name in _PATTERNS
 
 
 def _count(text: str, pattern: re.Pattern[str], signs: tuple[str, ...]) -> float:

@@ -352,11 +352,11 @@ def _means(values: Any, mine: Any) -> Any:
 
 def _passage(text: str, kind: str, name: str, *, more: bool) -> str:
     """Where the feature stands first, on one line; the opening for what stands nowhere; empty for what is rarer."""
-    if kind == "formatting" and not layout_counts.stands_somewhere(name):
+    if kind == "formatting" and name not in layout_counts.PATTERNS:  # a length, a mean or a share has no place
         return " ".join(text[:_WHOLE_TEXT].split())
     if not more:
         return ""
-    match = layout_counts.first_sign(name, text) if kind == "formatting" else _of_word(name).search(text)
+    match = (layout_counts.PATTERNS[name][0] if kind == "formatting" else _of_word(name)).search(text)
     if match is None:
         return ""
     return " ".join(text[max(0, match.start() - _AROUND) : match.start() + 2 * _AROUND].split())

@@ -110,11 +110,6 @@ def reach(session: orm.Session, study: Study, rater_id: int, *, limited: bool) -
     return lambda item, reserved_for: (item, reserved_for) in allowed
 
 
-def has_quotas(session: orm.Session, study: Study) -> bool:
-    """Whether anybody in the study has a quota."""
-    return bool(rows_of(session, QUOTAS, {"study": study.id}))
-
-
 def quota_left(session: orm.Session, study: Study, rater_id: int) -> int | None:
     """How many more items this person may take; None where there is no limit."""
     mine = rows_of(session, OWN_QUOTA, {"study": study.id, "rater": rater_id})
@@ -130,7 +125,7 @@ def one_at_a_time(session: orm.Session, study: Study, *, always: bool = False) -
 
     Returns whether it has quotas. Taken after the locks on one's own rows. SQLite has one writer at a time anyway.
     """
-    limited = has_quotas(session, study)
+    limited = bool(rows_of(session, QUOTAS, {"study": study.id}))
     if always or limited:
         hold_study(session, study)
     return limited

@@ -33,11 +33,11 @@ def withdraw(session: orm.Session, principal: principals.Principal, name: str) -
     """
     person = _move(session, principal, name, "withdrawn", "withdraw")
     sign_ins.end_sign_ins(session, SignIn.enrollment_id == person.id)
-    return return_in_hand(session, person, "withdrawn")
+    return return_in_hand(session, person)
 
 
-def return_in_hand(session: orm.Session, person: Enrollment, returned: str) -> int:
-    """Give back what this person has taken and not handed in; `returned` says why. What was reopened counts as it is.
+def return_in_hand(session: orm.Session, person: Enrollment) -> int:
+    """Give back what this withdrawn person has taken and not handed in. What was reopened counts as it is.
 
     Returns how many items went back.
     """
@@ -46,7 +46,7 @@ def return_in_hand(session: orm.Session, person: Enrollment, returned: str) -> i
         if mine.submitted_at is not None:
             mine.status = "submitted"
         elif mine.status == "taken":  # not gone back with its twin
-            returns.give_back(session, mine, returned)
+            returns.give_back(session, mine, "withdrawn")
             back += 1
     session.flush()
     return back
@@ -175,7 +175,7 @@ def withdraw_consent(session: orm.Session, principal: principals.Principal) -> i
     if person.consent_sha256 is None:
         raise AnnotationError("no_consent", "there is no agreement of yours to take back")
     hold_work(session, person)
-    back = return_in_hand(session, person, "withdrawn")
+    back = return_in_hand(session, person)
     # nor does anything come back to them by itself
     session.execute(
         update(Assignment)

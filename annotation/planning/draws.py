@@ -1,6 +1,6 @@
 """Topics drawn for people in batches with known probabilities: kept for good, and part of the plan."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -127,8 +127,3 @@ def _topics(study: Study) -> Any:
         .join(Assignment, Assignment.item_id == Item.id)
         .where(Assignment.study_id == study.id, Assignment.purpose == "label", Assignment.source != "judge")
     )
-
-
-def plan_part(batches: Sequence[TopicDraw]) -> list[Mapping[str, Any]]:
-    """What of the batches is part of the plan's root: all of it."""
-    return [asdict(batch) for batch in batches]

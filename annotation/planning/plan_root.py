@@ -3,6 +3,7 @@ order.
 """
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import orm, select
@@ -31,7 +32,7 @@ def study_plan(session: orm.Session, study: Study) -> dict[str, Any]:
         "seed": study.seed,
         "items": _items(session, study),
         "slots": _slots(session, study),
-        **({"draws": draws.plan_part(batches)} if (batches := draws.kept_draws(session, study)) else {}),
+        **({"draws": [*map(asdict, batches)]} if (batches := draws.kept_draws(session, study)) else {}),
     }
 
 

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from shlex import quote
 from threading import Timer
@@ -88,8 +89,9 @@ def refusal(text: str) -> str:
 
 
 def print_json(value: Any) -> None:
-    """Machine-readable output on standard output, nothing else beside it; nan is null."""
-    echo_json(json.dumps(_known(value), ensure_ascii=False, allow_nan=False, indent=2))
+    """Machine-readable output on standard output, nothing else beside it; nan is null, a moment is its ISO 8601."""
+    told = json.dumps(_known(value), ensure_ascii=False, allow_nan=False, indent=2, default=datetime.isoformat)
+    echo_json(told)
 
 
 def echo_json(text: str) -> None:

@@ -137,10 +137,6 @@ def _pilot(engine: Engine, principal: Principal, judge: str) -> Pilot:
     return pilot_of(verdicts, settings, judge)
 
 
-def _active(session: orm.Session, principal: Principal) -> dict[int, float]:
-    return people_list.active_seconds_by_rater(session, study_for(session, principal, "admin"))
-
-
 def _disputes(session: orm.Session, principal: Principal) -> tuple[Adjudication, list[Estimate]]:
     """Return the state of adjudication without its queue, and with whom the adjudicator sided."""
     study = study_for(session, principal, "evaluator")
@@ -177,7 +173,9 @@ COMPUTED: dict[str, Callable[..., Any]] = {
     "disagreements": _with_session(lambda session, principal: in_order(compared_answers(session, principal))),
     "orders": _with_session(judge_orders),
     "audit": _audit,
-    "active": _with_session(_active),
+    "active": _with_session(
+        lambda session, principal: people_list.active_seconds_by_rater(session, study_for(session, principal, "admin"))
+    ),
     "crowd": _with_session(settling.crowd_people),
     "disputes": _with_session(_disputes),
     "map": _map,

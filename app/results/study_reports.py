@@ -25,7 +25,7 @@ from app.settings import opened
 from calibration.choosing.looking import looking_of
 from calibration.estimates import first_few
 from calibration.inference.looks import Look
-from calibration.results import CalibrationReport, CalibrationSettings, ReportWarning
+from calibration.results import CalibrationReport, ReportWarning
 from calibration.systems.claim_scores import together
 from calibration.table.checking import without_examples
 from calibration.warnings.comparison_cautions import changed_plan
@@ -63,7 +63,8 @@ def study_report(
         require_revealed(study)  # masks differ between studies, and these are joined by system
     if not shows_systems(study):
         verdicts = with_systems_masked(verdicts, study.seed)
-        blind = tuple(_without_families(settings))
+        # families name systems, and a judge's preference for its own would tell which masked one that is
+        blind = (ReportWarning("still_blind"),) * bool(settings.families)
         settings = replace(settings, families={})
     verdicts, left_out = without_examples(verdicts, {one.name: one.examples for one in file.judges})
     verdicts, derived = with_panels(
@@ -211,12 +212,6 @@ def _aligned(session: orm.Session, study: Study) -> Iterator[ReportWarning]:
         if session.scalar(made) is not None:
             tried = variants_tried(session, study, plan.judge)
             yield ReportWarning("aligned", {"tried": tried, "judge": plan.judge, "topics": len(plan.seen)}, name)
-
-
-def _without_families(settings: CalibrationSettings) -> Iterator[ReportWarning]:
-    """Families name systems, and a judge's preference for its own would tell which masked one that is."""
-    if settings.families:
-        yield ReportWarning("still_blind")
 
 
 def label_version(session: orm.Session, study: Study) -> tuple[int, ...]:

@@ -113,7 +113,7 @@ def paged(rows: Sequence[T], named: Callable[[T], str], key: str, find: str) -> 
 def matching(rows: Sequence[T], named: Callable[[T], str], words: str) -> Sequence[T]:
     """Return the rows that contain every word, small and large letters alike."""
     wanted = words.casefold().split()
-    return [row for row in rows if _has(named(row).casefold(), wanted)] if wanted else rows
+    return [row for row in rows if all(word in named(row).casefold() for word in wanted)] if wanted else rows
 
 
 def start(first: int, of: int) -> int:
@@ -128,10 +128,6 @@ def place(first: int, of: int) -> str:
         if of
         else worded("None found")
     )
-
-
-def _has(text: str, wanted: Sequence[str]) -> bool:
-    return all(word in text for word in wanted)
 
 
 def _go(at: str, first: int) -> None:

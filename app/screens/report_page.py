@@ -1,13 +1,15 @@
 """What every page of a report opens and ends with: the study's name and its report, the warnings, how it was made."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from html import escape
 
 import streamlit as st
+from sqlalchemy import orm
 
 from annotation import errors, studies, verdicts
-from annotation.people.principals import study_for
+from annotation.people.principals import Principal, study_for
 from app.results import shown_file, study_reports
 from app.results.kept import Version
 from app.screens import look, waiting
@@ -69,6 +71,18 @@ def page_head(source: shown_file.Source) -> tuple[Version, bool]:
         study = study_for(session, source, "evaluator")
         study_head(study)
         return study_reports.label_version(session, study), verdicts.shows_systems(study)
+
+
+@contextmanager
+def begun(principal: Principal, role: str, css: str = "") -> Iterator[tuple[orm.Session, tables.Study]]:
+    """A page about a study for whoever has this role there: its style, its head, and one view of what is stored."""
+    look.style()
+    if css:
+        st.html(f"<style>{css}</style>")
+    with connect.reading(database()) as session:
+        study = study_for(session, principal, role)
+        study_head(study)
+        yield session, study
 
 
 def study_head(study: tables.Study) -> None:

@@ -16,7 +16,6 @@ import numpy as np
 
 from calibration.arithmetic.tails import Normal, Student
 from calibration.choosing.above import Above
-from calibration.choosing.card import CardRow
 from calibration.choosing.noninferiority import Claim, ComparisonPlan
 from calibration.estimates import Estimate
 from calibration.inference import compare, deciding, gap_test
@@ -331,8 +330,3 @@ def sequence(estimate: Estimate, settings: CalibrationSettings, wide: Calibratio
         return replace(estimate, level=settings.level)
     how = told(Reason.AT_EVERY_LOOK, method=estimate.method, percent=100 * wide.level)
     return replace(estimate, level=settings.level, method=METHOD, remarks=(*estimate.remarks, how))
-
-
-def sequence_row(row: CardRow, settings: CalibrationSettings, wide: CalibrationSettings) -> CardRow:
-    """The same of a row of a card."""
-    return replace(row, estimate=sequence(row.estimate, settings, wide))

@@ -274,7 +274,7 @@ def _planned(known: _Known, goals: Goals, prices: Prices, topics: int | None) ->
 
 def _interval(known: _Known, goals: Goals, prices: Prices) -> Planned:
     found = planning.needed_for_interval(known.scores, goals.half_width, goals.level)
-    wide = replace(known.scores, sd=_cautious(known.scores))
+    wide = replace(known.scores, sd=known.scores.cautious_sd if known.scores.pilot else known.scores.sd)
     safe = planning.needed_for_interval(wide, goals.half_width, goals.level, planning.CAUTION)
     reached = planning.half_width_of_sd(found.clusters or 0, known.scores.sd, goals.level)
     return _aim("interval", goals.half_width, found, reached, math.nan, safe, _cost(found, known, prices))
@@ -341,10 +341,6 @@ def _drawn(aim: Planned, spread: planning.Spread, known: _Known, goals: Goals, p
     wide = float(tails.Normal.isf((1 - goals.level) / 2)) * se
     ratios = tuple(zip(gain.topics.astype(int).tolist(), gain.ratio.tolist(), strict=True))
     return Drawn(topics, of, 1 - ratio, 1 - ratio - wide, 1 - ratio + wide, cost, ratios)
-
-
-def _cautious(spread: planning.Spread) -> float:
-    return spread.cautious_sd if spread.pilot else spread.sd
 
 
 def _aim(

@@ -22,6 +22,10 @@ KNOWN = {
     "odbl-1.0": "odbl", "odc-by-1.0": "odc-by", "pddl-1.0": "pddl",
 }  # fmt: skip
 LANGUAGE = re.compile(r"[a-z]{2,3}")
+LOADING = """```python
+labels = datasets.load_dataset("DIR", split="train")  # every revision; the texts: load_dataset("DIR", "reports")
+labels = pandas.read_parquet("DIR/labels.parquet")
+```"""
 REMOVED = {"e-mail": "e-mail addresses", "name": "names of raters", "key": "keys and tokens", "path": "folders"}
 
 
@@ -46,7 +50,7 @@ def data_card(
         *(["**Its people and judges are simulated.**"] if facts.get("is_simulated") else []),
         WHAT,
         "## Loading",
-        _loading(),
+        LOADING,
         "## Files",
         _files(counts, texts=texts),
         "## How the labels were made",
@@ -87,13 +91,6 @@ def _front_matter(title: str, facts: Mapping[str, Any], counts: Mapping[str, int
         *(["- config_name: reports", "  data_files: reports.parquet"] if counts["reports"] else []),
     ]
     return "\n".join(("---", *lines, "---"))
-
-
-def _loading() -> str:
-    return """```python
-labels = datasets.load_dataset("DIR", split="train")  # every revision; the texts: load_dataset("DIR", "reports")
-labels = pandas.read_parquet("DIR/labels.parquet")
-```"""
 
 
 def _files(counts: Mapping[str, int], *, texts: bool) -> str:

@@ -47,6 +47,11 @@ def _answer(known: bool | None) -> str:
     return "not known" if known is None else "yes" if known else "no"
 
 
+def _none(item: str, count: int | None, noun: str) -> Row:
+    """That there is none, or how many there are."""
+    return item, _answer(None if count is None else count == 0), counted(count, noun) if count else ""
+
+
 def _alt_design(report: CalibrationReport, facts: StudyFacts) -> Iterator[Row]:
     tests = alt_tests(report)
     first = tests[0] if tests else None
@@ -128,12 +133,7 @@ def _hidden(facts: StudyFacts) -> Iterator[Row]:
     told = listed(decided) or "no passage was flagged"
     known = None if not facts.name else not facts.flags.get("open")
     yield "Passages that may name a maker decided by the owner", _answer(known), told if facts.name else ""
-    edited = facts.edited_reports
-    yield (
-        "No report was edited by hand",
-        _answer(None if edited is None else edited == 0),
-        counted(edited, "report") if edited else "",
-    )
+    yield _none("No report was edited by hand", facts.edited_reports, "report")
 
 
 def _ordered(report: CalibrationReport, facts: StudyFacts) -> Iterator[Row]:
@@ -161,7 +161,7 @@ def _audited(facts: StudyFacts) -> Iterator[Row]:
     yield (
         "People and judges read one stored text, by its sha256",
         _answer(proved),
-        bytes_read or _if(proved, "sha256 on every label and call"),
+        bytes_read or "sha256 on every label and call" * bool(proved),
     )
     audit = facts.blinding_audit
     yield (
@@ -171,10 +171,6 @@ def _audited(facts: StudyFacts) -> Iterator[Row]:
     )
     sentence = str(audit.get("sentence") or "") if audit else ""
     yield "Claimed: label-blind, not style-blind", _answer(bool(sentence) or None), sentence
-
-
-def _if(known: bool | None, words: str) -> str:
-    return words if known else ""
 
 
 def _figures(audit: object) -> str:
@@ -199,18 +195,8 @@ def _ended(facts: StudyFacts) -> Iterator[Row]:
         closed = None  # nobody knows yet
     when = f"revealed on {facts.revealed_at}" if facts.revealed_at else _blind_until(facts)
     yield "Labels and systems kept apart until the study closed", _answer(closed), when if facts.blind_until else ""
-    after = facts.labels_after_reveal
-    yield (
-        "No label was given after systems were revealed",
-        _answer(None if after is None else after == 0),
-        counted(after, "label") if after else "",
-    )
-    staff = facts.staff_labelled
-    yield (
-        "Nobody who runs the study labelled",
-        _answer(None if staff is None else staff == 0),
-        counted(staff, "annotator") if staff else "",
-    )
+    yield _none("No label was given after systems were revealed", facts.labels_after_reveal, "label")
+    yield _none("Nobody who runs the study labelled", facts.staff_labelled, "annotator")
 
 
 def to_state(report: CalibrationReport, facts: StudyFacts) -> tuple[str, ...]:
@@ -220,7 +206,7 @@ def to_state(report: CalibrationReport, facts: StudyFacts) -> tuple[str, ...]:
         *_asked_about_material(facts),
         *_asked_about_judges(report, facts),
         *_asked_about_plan(report, facts),
-        *_asked_always(),
+        "Under which licence labels and reports are shared, and where",
     )
 
 
@@ -289,7 +275,3 @@ def _asked_about_plan(report: CalibrationReport, facts: StudyFacts) -> Iterator[
     # a root that only its own database keeps is no preregistration
     root = f"; the plan's root is {facts.plan_root[:16]}" if facts.plan_root else ""
     yield f"Whether the study was preregistered, and where{root}"
-
-
-def _asked_always() -> Iterator[str]:
-    yield "Under which licence labels and reports are shared, and where"

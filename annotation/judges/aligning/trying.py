@@ -111,14 +111,9 @@ class Trial:
     def _try_all(self, seed: int) -> Outcome:
         with reading(self.engine) as session:
             definition = self.definition.model_copy(update={"max_cost": self._cap(session)})
-        rewrite = Rewriter(
-            self.engine,
-            self.study_id,
-            self._own,
-            as_rewriter(definition, self.rewriter),
-            self.transport,
-            self.describe,
-        )
+        # the model that writes, under the name of the judge whose budget pays for it
+        writer = self.rewriter.model_copy(update={"name": definition.name, "max_cost": definition.max_cost})
+        rewrite = Rewriter(self.engine, self.study_id, self._own, writer, self.transport, self.describe)
         start = self._variant("")
         self._score(start, self._items(self.plan.chosen_on))
         self.search(
@@ -336,8 +331,3 @@ def _lease(session: Session, call: int, worker: settling.Worker) -> bool:
     taken = {"state": "leased", "worker": worker.id, "lease_until": until, "outcome": None, "done_at": None}
     changed = session.execute(CALLS.update().where(CALLS.c.id == call, free).values(**taken).returning(CALLS.c.id))
     return changed.scalar() is not None
-
-
-def as_rewriter(judge: JudgeDefinition, by: JudgeDefinition) -> JudgeDefinition:
-    """The model of `by` under the name of `judge`, whose budget pays for it."""
-    return by.model_copy(update={"name": judge.name, "max_cost": judge.max_cost})

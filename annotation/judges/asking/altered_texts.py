@@ -153,7 +153,8 @@ def paragraphs(text: str) -> list[Paragraph]:
     found = []
     for opened, inline in pairwise(tokens):
         if opened.type == "paragraph_open" and opened.level == 0 and opened.map:
-            sentences = tuple(sentence for sentence in _sentences(inline.content) if _stands_alone(sentence))
+            parts = (" ".join(part.split()) for part in SENTENCE_END.split(inline.content.strip()))
+            sentences = tuple(filter(_stands_alone, parts))
             if sentences:
                 found.append(Paragraph(opened.map[0], opened.map[1] - 1, sentences))
     return found
@@ -194,10 +195,6 @@ def _filler(room: int) -> str:
         said.append(fit)
         room -= len(fit) + 1
     return "\n\n" + " ".join(said) if said else ""
-
-
-def _sentences(content: str) -> list[str]:
-    return [" ".join(part.split()) for part in SENTENCE_END.split(content.strip())]
 
 
 def _stands_alone(sentence: str) -> bool:

@@ -119,7 +119,7 @@ def made_like(session: Session, study: Study, template: str) -> str:
         words.set_seq1(one[0].split()[:COMPARED])
         return words.ratio()
 
-    known = sorted(session.execute(mine).tuples() if made else (), key=lambda one: (one[1] not in made, one[1]))
+    known = sorted(session.execute(mine) if made else (), key=lambda one: (one[1] not in made, one[1]))
     nearest = max((*known, (template_of(protocol_of(study)), "")), key=alike)[1]
     return nearest if nearest in made else ""
 
@@ -195,7 +195,7 @@ def _drawn(
         raise AnnotationError("no_examples", "examples are not drawn where two reports are rated in one view")
     by_topic = _labelled(session, study, protocol)
     clusters, keys = clusters_of(session, study), select(Topic.key, Topic.id).where(Topic.id.in_(by_topic))
-    first = {clusters[key]: topic for key, topic in sorted(session.execute(keys).tuples(), reverse=True)}
+    first = {clusters[key]: topic for key, topic in sorted(session.execute(keys), reverse=True)}
     if len(first) <= count:
         raise AnnotationError(
             "no_examples",

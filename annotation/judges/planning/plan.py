@@ -139,7 +139,11 @@ def _wanted(
     groups = _groups(session, study, resolved, items)
     calls = planned_calls(study.id, protocol, prompt.template, resolved, groups, passes, questions)
     related = own_family(definition.name, maker(definition.model), _makers(session, study))
-    warnings = (*_not_accepted(definition, facts), *related, *said, *_shown_topics(session, study, definition, prompt))
+    dropped = (
+        f"judge {definition.name!r}: {name} is not accepted by {definition.model}; {name}: provider default"
+        for name in facts.dropped
+    )
+    warnings = (*dropped, *related, *said, *_shown_topics(session, study, definition, prompt))
     return Wanted(resolved, prompt, facts.context_tokens, calls, len(items), warnings)
 
 
@@ -212,13 +216,6 @@ def _makers(session: orm.Session, study: Study) -> list[tuple[str, str]]:
     """The family of every system, by its key."""
     rows = session.scalars(select(System).where(System.study_id == study.id))
     return sorted((row.key, row.family) for row in rows)
-
-
-def _not_accepted(definition: JudgeDefinition, facts: ModelFacts) -> list[str]:
-    return [
-        f"judge {definition.name!r}: {name} is not accepted by {definition.model}; {name}: provider default"
-        for name in facts.dropped
-    ]
 
 
 def _plan(engine: Engine, study_id: int, wanted: Wanted, *, write: bool) -> JudgePlan:

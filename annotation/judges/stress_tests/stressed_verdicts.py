@@ -84,7 +84,7 @@ def changed(verdicts: Sequence[StressedVerdict]) -> list[bool]:
 def followed(verdicts: Sequence[StressedVerdict]) -> Compared:
     """Of verdicts that an injection asked to be otherwise: whether another try without it (nan: there was none) and the
     stressed one are what it asked for, that is its own report, or the highest score for it."""
-    about = [(one, _asked_for(one)) for one in verdicts if one.side != "B" or not one.scale]
+    about = [(one, one.scale[1] if one.scale else one.side) for one in verdicts if one.side != "B" or not one.scale]
     used = [(one, asked) for one, asked in about if one.own is not None and not _is(one.own, asked)]
     pairs = [(_is(one.again, asked), _is(one.stressed, asked)) for one, asked in used]
     noise_known = any(one.again is not None for one, _ in used)
@@ -169,10 +169,6 @@ def _changed(verdicts: Sequence[StressedVerdict]) -> Compared:
 
 def _columns(pairs: Sequence[tuple[float, float]]) -> tuple[tuple[float, ...], tuple[float, ...]]:
     return tuple(one for one, _ in pairs), tuple(other for _, other in pairs)
-
-
-def _asked_for(verdict: StressedVerdict) -> str | float | None:
-    return verdict.scale[1] if verdict.scale else verdict.side
 
 
 def _is(given: str | None, asked: str | float | None) -> float:

@@ -18,6 +18,8 @@ from plain.counting import counted
 
 ALLOW_EMPTY = typer.Option(False, help="Import empty reports as empty; they never enter an item.")
 ALLOW_MISSING = typer.Option(False, help="Accept systems without a report on some topics.")
+ENCODING = typer.Option("utf-8", help="Your decision, stored; never guessed.")
+DRY_RUN = typer.Option(False, help="Check and report; write nothing.")
 LAYOUTS = ("folder", "wlc", "table", "deepresearchgym", "deepresearch_bench", "reportbench", "dr3_eval")
 AUTO = "auto"  # of annotation.importing.layouts, as LAYOUTS are: half of what --help would load
 GAPS = ("--allow-empty", "--allow-missing")  # as refusals name them
@@ -47,11 +49,11 @@ def import_reports(
     columns: str = typer.Option("", "--map", help="table: FIELD=COLUMN,... such as topic=id,text=response."),
     system: str | None = typer.Option(None, help="table: the system that wrote every row."),
     keep_columns: bool = typer.Option(False, help="table: keep the other columns as features of the topic."),
-    encoding: str = typer.Option("utf-8", help="Your decision, stored; never guessed."),
+    encoding: str = ENCODING,
     allow_empty: bool = ALLOW_EMPTY,
     allow_missing: bool = ALLOW_MISSING,
     new_version: bool = typer.Option(False, help="Accept changed reports as new versions."),
-    dry_run: bool = typer.Option(False, help="Check and report; write nothing."),
+    dry_run: bool = DRY_RUN,
     as_json: bool = JSON,
 ) -> None:
     """Read reports and strip their citations, all or nothing.
@@ -129,7 +131,7 @@ def import_gold(
     use: str = typer.Option(
         ..., help="training (with feedback, before the first item) or attention (among the others)."
     ),
-    dry_run: bool = typer.Option(False, help="Check and report; write nothing."),
+    dry_run: bool = DRY_RUN,
     as_json: bool = JSON,
 ) -> None:
     """Make items with agreed answers, for training or attention.
@@ -159,9 +161,9 @@ def import_probes(
     columns: str = typer.Option("", "--map", help="table: FIELD=COLUMN,... such as probe_id=id,text=claim."),
     system: str = typer.Option("", help="The system whose reports all of them are about; all systems where left out."),
     sources: Path = typer.Option(None, help="Folder of fetched pages, listed in its pages.csv (url,file)."),
-    encoding: str = typer.Option("utf-8", help="Your decision, stored; never guessed."),
+    encoding: str = ENCODING,
     replace: bool = typer.Option(False, "--replace", help="Take changed probes that nobody has begun to label."),
-    dry_run: bool = typer.Option(False, help="Check and report; write nothing."),
+    dry_run: bool = DRY_RUN,
     as_json: bool = JSON,
 ) -> None:
     """Read claims or facts that raters judge, all or nothing.
@@ -229,9 +231,7 @@ COLUMNS = typer.Option("", "--map", help="Where a log keeps things: FIELD=PLACE,
 MAP_LABEL = typer.Option("", help="What other words mean: WORD=ANSWER,... such as model_a=A, or WORD=invalid.")
 LABELS_ARE = typer.Option("systems", help="A is system_a (systems), or whichever stood left or first (sides).")
 TIMES = typer.Option(1.0, help="Multiply every score: 10 where 0 to 1 was saved and 0 to 10 is the study's.", min=1e-9)
-ENCODING = typer.Option("utf-8", help="Your decision, stored; never guessed.")
 REVISE = typer.Option(False, help="Take answers that differ from those imported before, as new revisions.")
-DRY_RUN = typer.Option(False, help="Check and report; write nothing.")
 
 
 def import_labels(
@@ -322,9 +322,9 @@ def import_evidence(
     path: Path = typer.Argument(..., help="The folder that holds TOPIC/FILE, or datasets_en/TOPIC/FILE."),
     study: str = STUDY,
     leave_out: list[str] = typer.Option([], help="Files that fit this pattern, such as '*128k*', repeatable."),
-    encoding: str = typer.Option("utf-8", help="Your decision, stored; never guessed."),
+    encoding: str = ENCODING,
     new_version: bool = typer.Option(False, help="Accept changed files as new versions."),
-    dry_run: bool = typer.Option(False, help="Check and report; write nothing."),
+    dry_run: bool = DRY_RUN,
     as_json: bool = JSON,
 ) -> None:
     """Read the files of each task, shown beside its reports.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -173,24 +172,18 @@ def _enter(
 
 def _entry(text: str, definition: JudgeDefinition, plan: Alignment, tried: Outcome, items: list[str]) -> str:
     """The [[judge]] as TOML: the judge's own keys, with the prompt that was made and the items that it must not see."""
+    import tomlkit
+
     from annotation.files.decoding import read_toml
 
     (own,) = (table for table in read_toml(text)["judge"] if table["name"] == definition.name)
-    keys = {
+    keys = tomlkit.inline_table()
+    keys.update({
         "name": plan.name, **{key: value for key, value in own.items() if key not in NOT_COPIED},
         "prompt": f"prompts/{plan.name}.txt", "examples": items,
-    }  # fmt: skip
+    })  # fmt: skip
     said = f"made from {plan.judge} by calipers judge align: the best of {tried.tried} variants"
-    return "\n".join([f"[[judge]]  # {said}", *(f"{key} = {as_toml(value)}" for key, value in keys.items()), ""])
-
-
-def as_toml(value: object) -> str:
-    """A value as TOML writes it on one line."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(key)} = {as_toml(one)}" for key, one in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(as_toml, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
+    return "\n".join([f"[[judge]]  # {said}", *(f"{key} = {value.as_string()}" for key, value in keys.items()), ""])
 
 
 def _measure(engine: Any, study_id: int, added: JudgeDefinition, plan: Alignment, shown: bool) -> bool:
@@ -225,10 +218,9 @@ def _show(
     gain = stress_effect(scores.before, scores.after, scores.clusters).difference
     learnt = shortcuts(found)
     if as_json:
-        made = {name: None if value != value else value for name, value in asdict(gain).items()}
         printing.print_json(
-            {"judge": before.name, "aligned": after.name, "gain": made, "shown": gain.low > 0, "shortcuts": learnt,
-             "variants": tried.tried, "usd": spent, "seen": plan.made_from, "ended": tried.ended}
+            {"judge": before.name, "aligned": after.name, "gain": asdict(gain), "shown": gain.low > 0,
+             "shortcuts": learnt, "variants": tried.tried, "usd": spent, "seen": plan.made_from, "ended": tried.ended}
         )  # fmt: skip
         return
     typer.echo(gain_in_words(plan, gain, tried, spent))

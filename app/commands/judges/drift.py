@@ -88,7 +88,7 @@ def _show_runs(runs: Sequence[Run], as_json: bool) -> None:
             [
                 {
                     "run": run.name, **asdict(run.identity), "repeat": run.repeat_no, "texts_stand": run.texts_stand,
-                    "calls": len(run.calls), "first": run.first.isoformat(), "last": run.last.isoformat(),
+                    "calls": len(run.calls), "first": run.first, "last": run.last,
                 }
                 for run in runs
             ]
@@ -134,6 +134,6 @@ def _as_json(runs: ComparedRuns, measured: AgreementDrift, changed: Mapping[str,
         "before": runs.before.name, "after": runs.after.name, "cause": runs.drift.cause,
         "changed": list(runs.drift.changed), "sentence": runs.drift.sentence,
         "fields": {name: {"before": earlier, "after": other} for name, (earlier, other) in changed.items()},
-        "agreement": {name: None if value != value else value for name, value in numbers.items()},
+        "agreement": numbers,
         "labels": measured.labels, "labels_sha256": runs.labels_sha256,
     }  # fmt: skip

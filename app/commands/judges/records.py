@@ -106,8 +106,7 @@ def show(
     with opening.reading(opening.opened()) as session:
         shown = show_call(session, opening.find_study(session, study), call)
     if as_json:
-        labels = [{**asdict(label), "at": label.at.isoformat()} for label in shown.labels]
-        printing.print_json({**asdict(shown), "labels": labels})
+        printing.print_json(asdict(shown))
     else:
         _print_call(shown)
 
@@ -165,8 +164,8 @@ def _standings(engine: Any, study: str) -> Sequence[JudgeStanding]:
 def _as_json(standing: JudgeStanding) -> dict[str, Any]:
     share, things = _repeated(standing)
     told = {name: value for name, value in asdict(standing).items() if name != "repeats"}
-    known = {"repeat_agreement": None if share != share else share, "repeated": things}
-    return {**told, **known, "labels": {status: standing.labels.get(status, 0) for status in STATUSES}}
+    labels = {status: standing.labels.get(status, 0) for status in STATUSES}
+    return {**told, "repeat_agreement": share, "repeated": things, "labels": labels}
 
 
 def _repeated(standing: JudgeStanding) -> tuple[float, int]:

@@ -167,15 +167,13 @@ def _show_effect(engine: Any, study_id: int, definition: Any, kind: str, as_json
         follows, unasked = (share_of(column, obeyed.clusters) for column in (obeyed.stressed, obeyed.unstressed))
     own = family_by_level(family_wins(verdicts), layout, LEVELS[kind]) if kind in LEVELS and not is_blind else {}
     if as_json:
-        made = {**asdict(change), "detectable": effect.detectable}
         printing.print_json(
             {
                 "judge": definition.name, "stress_test": kind, "statistic": scores.what, "outcome": effect.outcome,
-                **_known(made), "note": effect.note,
-                "tolerance": tolerance, "changed": sum(both) / len(both) if both else None, "answered": len(both),
-                "asked": len(verdicts),
-                **({"own_family": {level: _known(asdict(one)) for level, one in own.items()}} if own else {}),
-                **({} if follows is None else {"follows": _known(asdict(follows)), "unasked": _known(asdict(unasked))}),
+                **asdict(change), "detectable": effect.detectable, "note": effect.note, "tolerance": tolerance,
+                "changed": sum(both) / len(both) if both else None, "answered": len(both), "asked": len(verdicts),
+                **({"own_family": {level: asdict(one) for level, one in own.items()}} if own else {}),
+                **({} if follows is None else {"follows": asdict(follows), "unasked": asdict(unasked)}),
             }
         )  # fmt: skip
         return
@@ -219,10 +217,6 @@ def family_in_words(own: dict[str, Difference]) -> str:
 def _points(one: Difference) -> str:
     bounds = "" if one.low != one.low else f" [{100 * one.low:.1f}, {100 * one.high:.1f}]"
     return f"{100 * one.value:.1f} %{bounds}"
-
-
-def _known(made: dict[str, Any]) -> dict[str, Any]:
-    return {name: None if value != value else value for name, value in made.items()}
 
 
 def follows_in_words(follows: Share, unasked: Share) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -145,13 +144,7 @@ def people(
         write_new(pay, pay_csv(paid))
         typer.echo(f"written to {pay}: {len(paid)} people; {KEEP_APART}", err=True)
     if as_json:
-        rows = [asdict(line) for line in (paid if pay else doors if links else listed)]
-        printing.print_json(
-            [
-                {key: value.isoformat() if isinstance(value, datetime) else value for key, value in row.items()}
-                for row in rows
-            ]
-        )
+        printing.print_json([asdict(line) for line in (paid if pay else doors if links else listed)])
         return
     if not links:
         _print_people(listed)

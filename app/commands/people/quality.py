@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -39,7 +38,11 @@ def status(
         _watch(engine, study)
         return
     if as_json:
-        print_json(_plain(engine, study))
+        from app.progress import study_parts, study_progress
+
+        with reading(engine) as session:
+            admin = local_admin(find_study(session, study))
+            print_json(asdict(study_progress(session, admin)) | asdict(study_parts(session, admin)))
         return
     print_status(_progress(engine, study))
 
@@ -145,16 +148,6 @@ def _progress(engine: Engine, study: str | None) -> StudyProgress:
 
     with reading(engine) as session:
         return study_progress(session, local_admin(find_study(session, study)))
-
-
-def _plain(engine: Engine, study: str | None) -> object:
-    """Everything that is counted, as JSON has it: moments as text."""
-    from app.progress import study_parts, study_progress
-
-    with reading(engine) as session:
-        admin = local_admin(find_study(session, study))
-        told = asdict(study_progress(session, admin)) | asdict(study_parts(session, admin))
-    return json.loads(json.dumps(told, default=lambda moment: moment.isoformat()))
 
 
 def _watch(engine: Engine, study: str | None) -> None:

@@ -25,11 +25,7 @@ CSS = (
 
 def show(principal: principals.Principal, cookie: str) -> None:
     """How many acts there are, the newest of them, and all as a file."""
-    look.style()
-    st.html(f"<style>{CSS}</style>")
-    with reading(settings.database()) as session:
-        study = principals.study_for(session, principal, "admin")
-        report_page.study_head(study)
+    with report_page.begun(principal, "admin", CSS) as (session, study):
         name, acts = study.name, audit_trail.list_acts(session, principal, MOST + 1)
     more = worded("the newest {most:,} acts", most=MOST) if len(acts) > MOST else several(len(acts), "act")
     report_page.answer(

@@ -11,7 +11,7 @@ from annotation.errors import AnnotationError
 from annotation.facts.labelling_facts import is_read_elsewhere
 from annotation.leaks.blinding_audit import BlindingAudit
 from annotation.leaks.self_identification import FIGURE
-from annotation.people.principals import Principal, study_for
+from annotation.people.principals import Principal
 from annotation.shown_texts import auditing, overrides, repeated
 from annotation.studies import has_labels
 from app.results.kept import Version
@@ -46,10 +46,7 @@ def show(principal: Principal) -> None:
 
     No claim of texts that raters of labels made elsewhere may never have seen.
     """
-    look.style()
-    with reading(database()) as session:
-        study = study_for(session, principal, "evaluator")
-        report_page.study_head(study)
+    with report_page.begun(principal, "evaluator") as (session, study):
         version, name, imported = label_version(session, study), study.name, has_labels(session, study)
         lines, elsewhere = auditing.list_reports(session, principal), is_read_elsewhere(session, study)
     if not lines:

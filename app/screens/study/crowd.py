@@ -45,11 +45,7 @@ CSS = """
 
 def show(principal: principals.Principal, cookie: str) -> None:
     """One sentence, the links, who came, and what is to be paid."""
-    look.style()
-    st.html(f"<style>{CSS}</style>")
-    with connect.reading(database()) as session:
-        study = principals.study_for(session, principal, "admin")
-        report_page.study_head(study)
+    with report_page.begun(principal, "admin", CSS) as (session, study):
         currency, doors = studies.protocol_of(study).study.pay.currency, links.open_links(session, principal)
         earlier, version = settling.settlements(session, principal), study_reports.work_version(session, study)
     whose = people.acting(principal, cookie)

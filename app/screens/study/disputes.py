@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from html import escape
 
 from annotation.disputes.settled import Adjudication, DisputeCounts
-from annotation.people.principals import Principal, study_for
+from annotation.people.principals import Principal
 from annotation.protocol import Apart, Protocol
 from annotation.studies import protocol_of
 from app.results.study_reports import work_version
 from app.screens import look, report_page, waiting
-from app.settings import database
 from calibration.results import Estimate
-from db.connect import reading
 from exports.cells import shown
 from plain.wording import several, worded
 
@@ -37,10 +35,7 @@ READING = (
 
 def show(principal: Principal) -> None:
     """Show the counts as they are now; people appear by pseudonym, systems not at all."""
-    look.style()
-    with reading(database()) as session:
-        study = study_for(session, principal, "evaluator")
-        report_page.study_head(study)
+    with report_page.begun(principal, "evaluator") as (session, study):
         protocol, version = protocol_of(study), work_version(session, study)
     kept = waiting.computed("disputes", principal, version, doing="Comparing what people answered")
     if kept is None:

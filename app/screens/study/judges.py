@@ -11,7 +11,7 @@ from annotation.judges.planning import requests as asking
 from annotation.judges.reviewing import disagreements, inspecting, judge_standings
 from annotation.people.principals import Principal, study_for
 from app.results import computing, study_reports
-from app.screens import leaving, look, report_page, waiting
+from app.screens import leaving, report_page, waiting
 from app.screens.results.disagreements import sent_html
 from app.screens.study import describing, judge_tables, people
 from app.settings import database
@@ -25,10 +25,7 @@ EVERY_S = 4  # while calls or requests are unfinished
 
 def show(principal: Principal, cookie: str) -> None:
     """The rows as they are now, drawn again by themselves while a judge is at work. No model is called from here."""
-    look.style()
-    with reading(database()) as session:
-        study = study_for(session, principal, "evaluator")
-        report_page.study_head(study)
+    with report_page.begun(principal, "evaluator") as (session, study):
         version, running = study_reports.label_version(session, study), judge_standings.are_at_work(session, study)
         imported = imported_costs(session, study)
     try:

@@ -42,11 +42,7 @@ CSS = """
 
 def show(principal: principals.Principal, cookie: str) -> None:
     """One sentence, the table, then what can be done: with one person, for all, and for those who are to come."""
-    look.style()
-    st.html(f"<style>{CSS}</style>")
-    with connect.reading(database()) as session:
-        study = principals.study_for(session, principal, "admin")
-        report_page.study_head(study)
+    with report_page.begun(principal, "admin", CSS) as (session, study):
         pay, version = studies.protocol_of(study).study.pay, work_version(session, study)
     kept = waiting.computed("active", principal, version, doing="Adding up active time")
     with connect.reading(database()) as session:

@@ -76,17 +76,15 @@ def strip_html(parts: Sequence[Part]) -> str:
     )
     if len(parts) > STRIP_MAX:
         return f"<p>{worded('{lead}.', lead=told)}</p>"
-    columns = "".join(f'<span title="{escape(_so_far(part))}">{"".join(_cells(part))}</span>' for part in parts)
+    titles = (worded("{name}: {done} of {of}", name=one.name, done=one.submitted, of=one.slots) for one in parts)
+    shown = zip(map(escape, titles), parts, strict=True)
+    columns = "".join(f'<span title="{title}">{"".join(_cells(part))}</span>' for title, part in shown)
     key = "".join(
         f'<span><i class="d-{name}"></i>{words}</span>'
         for name, words in (("done", worded("handed in")), ("taken", worded("in work")), ("open", worded("open")))
     )
     strip = f'<div class="d-strip" role="img" aria-label="{told}">{columns}</div>'
     return f'<p class="c-soft">{worded("{lead}.", lead=told)}</p>{strip}<p class="d-key">{key}</p>'
-
-
-def _so_far(part: Part) -> str:
-    return worded("{name}: {done} of {of}", name=part.name, done=part.submitted, of=part.slots)
 
 
 def looks_html(measured: StudyQuality) -> str:

@@ -6,12 +6,12 @@ from html import escape
 import streamlit as st
 
 from annotation.errors import AnnotationError
-from annotation.people.principals import Principal, study_for
+from annotation.people.principals import Principal
 from annotation.work import open_and_close
 from app import progress, setting_up, settings
-from app.screens import look, report_page
+from app.screens import report_page
 from app.screens.study import bringing_in, people, planning, studies
-from db.connect import reading, transaction
+from db.connect import transaction
 from plain.wording import worded
 
 CSS = """
@@ -75,11 +75,7 @@ REFUSED = "set_up_refused"
 
 def show(principal: Principal, cookie: str) -> None:
     """What comes next in one sentence, the steps with what takes them, and the end of a study that is open."""
-    look.style()
-    st.html(f"<style>{CSS}</style>")
-    with reading(settings.database()) as session:
-        study = study_for(session, principal, "admin")
-        report_page.study_head(study)
+    with report_page.begun(principal, "admin", CSS) as (session, study):
         taken = setting_up.steps(setting_up.set_up_of(session, principal))
         status, root, revealed = study.status, study.plan_root, study.revealed_at is not None
         short = progress.study_progress(session, principal).short

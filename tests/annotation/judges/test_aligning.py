@@ -30,7 +30,7 @@ from annotation.protocol import parse_protocol
 from annotation.studies import clusters_of
 from annotation.verdicts import load_verdicts
 from app.commands.judges import align
-from app.commands.judges.align import _plan_in_words, as_toml, shortcuts
+from app.commands.judges.align import _entry, _plan_in_words, shortcuts
 from app.results.study_reports import study_report
 from db.connect import reading, transaction
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall
@@ -317,8 +317,14 @@ def test_instructions_are_plain_words_of_a_prompt_that_stays_whole() -> None:
     made = wording.with_instructions(material.template, text)
     refuse_unfit(made, material, "made")
     assert wording.with_instructions(material.template, "") == material.template
-    table = {"a": [1, "x\n", True], "b": {"c": 0.5}}
-    assert tomllib.loads(f"given = {as_toml(table)}") == {"given": table}
+
+
+def test_the_entry_of_a_new_judge_has_the_keys_of_the_old_one() -> None:
+    own = 'name = "mini"\nmodel = "m"\nmax_cost = 1\nparams = {temperature = 0.5, stop = ["x\\n", {odd = true}]}\n'
+    named = SimpleNamespace(name="mini"), SimpleNamespace(name="new", judge="mini"), SimpleNamespace(tried=2)
+    (entry,) = tomllib.loads(_entry(f"[[judge]]\n{own}", *named, ["item-00001"]))["judge"]
+    assert entry.pop("params") == {"temperature": 0.5, "stop": ["x\n", {"odd": True}]}
+    assert entry == {"name": "new", "model": "m", "prompt": "prompts/new.txt", "examples": ["item-00001"]}
 
 
 @pytest.mark.parametrize(

@@ -55,14 +55,17 @@ def files(path: Path, pattern: str) -> list[tuple[Path, str]]:
 
 
 def match(key: str, candidates: Collection[str]) -> str | None:
-    """The candidate that is `key`; else the only one equal to it with `_` for each blank and `/`; else None.
+    """The candidate that is `key`; else the only one equal to it with `_` for each blank and `/`, or for `-` too.
 
-    Both sides are NFC and trimmed.
+    None where there is none, or several. Both sides are NFC and trimmed. DeepResearchGym's annotators read
+    `search-r1-custom`, whose reports and scores lie in `search-r1_custom`.
     """
     if key in candidates:
         return key
-    close = [name for name in candidates if as_file_name(name) == as_file_name(key)]
-    return close[0] if len(close) == 1 else None
+    for spelt in (as_file_name, lambda name: as_file_name(name).replace("-", "_")):
+        if close := [name for name in candidates if spelt(name) == spelt(key)]:
+            return close[0] if len(close) == 1 else None
+    return None
 
 
 def match_either(name: str, keys: Collection[str], others: Mapping[str, str]) -> str | None:

@@ -128,14 +128,19 @@ def named_as_shown(verdicts: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
 
     DeepResearchGym counts so: one `mapping.txt` names A and B for all annotators of a question.
     """
-    if "presentation" not in verdicts:
+    if not {"presentation", "rater_id", "rater_kind", "system_b", "item_id"} <= {*verdicts}:
         return verdicts, False
+    people = verdicts.loc[
+        verdicts["rater_kind"].eq("human") & verdicts["system_b"].ne(""), ["item_id", "rater_id", "presentation"]
+    ]
+    orders = people.drop_duplicates(["item_id", "presentation"]).set_index("item_id")["presentation"]
+    shared = people.drop_duplicates(["item_id", "rater_id"])["item_id"].duplicated().any()
+    if not orders.index.is_unique or not orders.isin(["AB", "BA"]).all() or not shared:
+        return verdicts, False
+    is_turned = verdicts["item_id"].isin(orders.index[orders == "BA"])
+    if not is_turned.any():
+        return verdicts, True
     named = _as_text(verdicts)
-    people = named[(named["rater_kind"] == "human") & (named["system_b"] != "")].groupby("item_id")
-    orders = people["presentation"].agg(lambda shown: "".join({*shown}))
-    if not orders.isin(["AB", "BA"]).all() or not (people["rater_id"].nunique() > 1).any():
-        return verdicts, False
-    is_turned = named["item_id"].isin(orders[orders == "BA"].index)
     turned = named[is_turned].rename(columns=TURNED)
     turned = turned.assign(**{name: turned[name].replace(MIRROR) for name in ("label", "presentation")})
     return pd.concat([named[~is_turned], turned]).sort_index(), True

@@ -61,11 +61,14 @@ def wiki_tree(root: Path, codes: list[str]) -> tuple[list[str], dict[tuple[str, 
 
 
 def gym_tree(root: Path) -> dict[tuple[str, str], float]:
-    """DeepResearchGym: reports, a person's folders, and the three kinds of evaluation files. (query, system) -> clarity."""
+    """DeepResearchGym: reports, a person's folders, and the three kinds of evaluation files. (query, system) -> clarity.
+
+    As there, a person's mapping.txt calls `search-r1_custom` otherwise than its folder is called.
+    """
     queries = [str(354532 + number) for number in NUMBERS]
     put(root / "queries/sample.jsonl", json_lines({"id": key, "query": f"why {key}"} for key in queries))
     clarity = {}
-    for system, shift in (("GPTResearcher", 2), ("search-r1-custom", 0)):
+    for system, shift in (("GPTResearcher", 2), ("search-r1_custom", 0)):
         folder = root / "reports" / system
         scores, points, cited = {}, {}, {}
         for number, key in enumerate(queries):

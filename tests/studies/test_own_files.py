@@ -126,7 +126,7 @@ def test_evaluations_and_annotators_folders_of_the_gym_import_and_calibrate(desk
     people = {("ann1", n): n != 5 for n in range(6)} | {("ann2", n): n not in (1, 5) for n in range(6)}
     keys = sorted({key for key, _ in clarity})
     same = [
-        (clarity[keys[n], "GPTResearcher"] > clarity[keys[n], "search-r1-custom"]) == first
+        (clarity[keys[n], "GPTResearcher"] > clarity[keys[n], "search-r1_custom"]) == first
         for (_, n), first in people.items()
     ]  # fmt: skip
     assert found["value"] == sum(same) / 12
@@ -207,6 +207,14 @@ def test_every_row_of_the_gyms_table_3_comes_from_its_own_files(desk: Desk) -> N
     assert "A and B are what stood first and second, for all annotators of a pair saw it in one order" in " ".join(
         table["notes"]
     )
+    out = desk.folder / "out"
+    criteria = json.loads((out / "criteria.json").read_text())
+    (own,) = (row for row in criteria["rows"] if row["criterion"] == "overall" and row["rater"].startswith("annot"))
+    assert own["cohen_kappa"]["value"] == pytest.approx(rows["overall"]["cohen_kappa"]["value"])
+    assert "A and B are what stood first and second" in " ".join(criteria["notes"])
+    (kpr, *_) = json.loads((out / "calibration-report.json").read_text())["choice"]["candidates"]
+    assert kpr["judge"] == "gpt-4.1-mini by KPR"
+    assert kpr["baseline"] == folders["said"].value_counts().max() / 12, "of one who always says one letter"
     assert rows["KPC"]["kept"] == "0 of 12", "both reports contradict one point of three, wherever they were read"
 
 
@@ -220,7 +228,7 @@ def by_hand(desk: Desk) -> pd.DataFrame:
     rows = []
     for file in (desk.folder / "gym/people").glob("*/*/mapping.txt"):
         named = dict(line.split(": ") for line in file.read_text().splitlines())
-        a, b = (rates[file.parent.name, named[letter]] for letter in "AB")
+        a, b = (rates[file.parent.name, named[letter].replace("1-c", "1_c")] for letter in "AB")
         said = "A" if (file.parent / "A.txt").exists() else "B"
         rows.append((file.parts[-3], file.parts[-2], said, "tie" if a == b else "A" if a > b else "B"))
     return pd.DataFrame(rows, columns=["person", "question", "said", "points"])

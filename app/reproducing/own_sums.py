@@ -72,23 +72,26 @@ def own_sums(study: str, folder: Path) -> list[OwnSum]:
 
 def _sum(share: Share, folder: Path) -> Iterator[OwnSum]:
     """A file that is of another shape is no such file, and its answers are imported, or refused, elsewhere."""
-    stated, ours = [], []
-    for content in _contents(share, folder):
+    stated: list[Sum] = []
+    ours: dict[str, list[Sum]] = {}  # by topic: files of one agent each are called like their topics
+    for name, content in _contents(share, folder):
         try:
             sums, answers = share.stated(content), share.answers(content)
         except (KeyError, TypeError, ValueError):
             continue
         stated.append(sums)
-        ours.append((float(answers.count(share.counted_as)), float(len(answers))))
-    if sum(of for _, of in stated) and sum(of for _, of in ours):
+        ours.setdefault(name, []).append((float(answers.count(share.counted_as)), float(len(answers))))
+    parts, wholes = ([sum(one[place] for one in own) for own in ours.values()] for place in (0, 1))
+    if sum(of for _, of in stated) and sum(wholes):
         what = f"{share.what} ({counted(len(stated), 'file')})"
         printed = sum(part for part, _ in stated) / sum(of for _, of in stated)
-        yield OwnSum(what, printed, counted_share(share.what, "", [part for part, _ in ours], [of for _, of in ours]))
+        yield OwnSum(what, printed, counted_share(share.what, "", parts, wholes))
 
 
-def _contents(share: Share, folder: Path) -> Iterator[Content]:
+def _contents(share: Share, folder: Path) -> Iterator[tuple[str, Content]]:
+    """The name of each file, and what it holds."""
     for path, shown in files_below(folder, share.pattern):
         with suppress(ImportingError):
             content = rows.read_json(path, shown, "utf-8")
             if isinstance(content, dict):
-                yield content
+                yield path.name, content

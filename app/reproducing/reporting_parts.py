@@ -24,6 +24,7 @@ from calibration.calibrate import calibrate
 from calibration.errors import CalibrationError
 from calibration.study.joining import study_of
 from calibration.systems.aggregates import aggregate_estimates
+from calibration.systems.shares import counted_mean
 from db.connect import reading
 from db.tables import NO_TEXT, Item, Report, System
 from exports.errors import ExportError
@@ -128,23 +129,29 @@ def _statements(engine: Engine, study: str) -> Table:
     """How many different statements the files hold of a report, mean over a system's reports that have one."""
     with reading(engine) as session:
         rows = session.execute(
-            select(System.key, func.count(Item.probe.distinct()))
+            select(System.key, Report.topic_id, func.count(Item.probe.distinct()))
             .join(Report, Report.id == Item.report_a_id)
             .join(System, System.id == Report.system_id)
             .where(Item.study_id == studies.find_study(session, study).id)
             .group_by(System.key, Report.id)
         )
-        found: dict[str, list[int]] = {}
-        for system, count in rows:
-            found.setdefault(system, []).append(count)
+        found: dict[str, list[tuple[str, int]]] = {}
+        for system, topic, count in rows:
+            found.setdefault(system, []).append((str(topic), count))
     columns = (
         Column("system", "System"),
         Column("statements", "Statements a report"),
         Column("reports", "Reports", "n"),
     )
-    cells = tuple((system, sum(counts) / len(counts), len(counts)) for system, counts in found.items())
-    note = "Different statements, of reports that have one; how the paper counts reports without any is unknown to us."
-    return Table("statements", "Statements of the reports", columns, cells, (note,))
+    cells = tuple(
+        (system, counted_mean("statements", system, [count for _, count in own], [topic for topic, _ in own]), len(own))
+        for system, own in found.items()
+    )
+    notes = (
+        "Different statements, of reports that have one; how the paper counts reports without any is unknown to us.",
+        "Brackets: 95 % intervals over whole topics (cluster t).",
+    )
+    return Table("statements", "Statements of the reports", columns, cells, notes)
 
 
 def write_table(table: Table, out: Path) -> None:

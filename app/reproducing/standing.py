@@ -10,13 +10,15 @@ from app.reproducing.simulating import MARK
 from calibration.remarks import brief
 from calibration.results import Estimate
 from exports.cells import Cell, number
-from exports.tables import Column, Table
+from exports.tables import COUNTS, Column, Table
+from exports.words.notes import remarks
 
 COLUMNS = (
     Column("place", "In the paper"),
     Column("what", "What"),
     Column("published", "Published"),
     Column("ours", "Ours"),
+    *COUNTS,
     Column("standing", "Beside the published"),
     Column("rests_on", "Rests on"),
 )
@@ -51,10 +53,13 @@ def reproduced_table(
     """One row for each number of the paper, then for each sum of its result files."""
     rows: list[tuple[Cell, ...]] = [_row(one, parts.get(one.part, Came({}))) for one in numbers]
     rows += [_row_of_sum(one) for one in sums]
+    means = any(isinstance(row[3], float) and not math.isnan(row[3]) for row in rows)
     is_simulated = any(part.simulated for part in parts.values())
     reading = (
         "Equal: ours, rounded to the digits that are printed. Brackets: 95 % intervals over whole topics; the paper "
         "prints none.",
+        *remarks([column.title for column in COLUMNS], rows, names=2),
+        *(["Without brackets: a mean over rows of a part's table, each of which has its interval there."] * means),
         *(["Simulated: answers of people who do not exist; they say nothing about a judge."] * is_simulated),
         *_asked_nowhere(numbers, parts),
         *notes,
@@ -79,7 +84,11 @@ def _row(asked: Number, part: Came) -> tuple[Cell, ...]:
     basis = f"simulated {' and '.join(sorted(invented))}" if invented else "" if ours is None else "public files"
     told = standing(asked, ours, part.lacking if "people" in asked.needs else "", sought(part.tables, asked))
     told = "simulated, and comparable with nothing" if invented else told
-    return asked.place, asked.what, asked.published or "unknown", ours, told, basis
+    return asked.place, asked.what, asked.published or "unknown", ours, *_counts(ours), told, basis
+
+
+def _counts(ours: Estimate | float | None) -> tuple[int | None, int | None]:
+    return (ours.n, ours.clusters) if isinstance(ours, Estimate) and not is_none(ours) else (None, None)
 
 
 def is_none(ours: Estimate | float | None) -> bool:
@@ -94,7 +103,7 @@ def _value(ours: Estimate | float | None) -> float:
 def _row_of_sum(one: OwnSum) -> tuple[Cell, ...]:
     printed = f"{one.published:.5f}".removeprefix("0")
     told = beside(printed, one.ours.value)
-    return "result files", one.what, printed, one.ours, told, "public files"
+    return "result files", one.what, printed, one.ours, *_counts(one.ours), told, "public files"
 
 
 def found_in(tables: Mapping[str, Table], asked: Number) -> Estimate | float | None:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from calibration.systems.shares import counted_share
+from calibration.systems.shares import counted_mean, counted_share
 from exports.cells import Cell
-from exports.sheets.leakage import ALL, BRACKETS, rows_by_system
+from exports.sheets.leakage import ALL, rows_by_system
 from exports.tables import Column, Table
 
 COLUMNS = (
@@ -47,7 +47,8 @@ def references_table(reports: Sequence[CitedReferences]) -> Table | None:
         "link. Nothing is fetched, so that works known by an address alone, that is on no list, count as not on the "
         "list: precision and recall are at least these.",
         "Every source counts as a work, scholarly or not.",
-        BRACKETS,
+        "Brackets: 95 % intervals over whole topics (Wilson with effective sample size and t of C − 1; of works a "
+        "report cluster t).",
     )
     return Table("references", "Do reports cite what they should?", COLUMNS, tuple(rows), notes)
 
@@ -63,5 +64,7 @@ def _row(name: str, reports: Sequence[CitedReferences]) -> tuple[Cell, ...]:
     precision = counted_share("reference_precision", system, sums["right"], sums["cited"]) if total["cited"] else None
     recall = counted_share("reference_recall", system, sums["found"], sums["wanted"])
     bare = sum(report.address_alone for report in reports)
-    each = total["cited"] / len(reports)
+    each = counted_mean(
+        "references", system, [report.cited for report in reports], [report.topic for report in reports]
+    )
     return name, precision, recall, each, total["found"], total["cited"], total["wanted"], bare, len(reports)

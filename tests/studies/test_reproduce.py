@@ -219,7 +219,9 @@ def test_a_number_is_simulated_where_nobody_real_makes_it(
     systems = {"systems": Table("systems", "Systems", (Column("system", "System"),), (("o3",),), ())}
     table = reproduced_table("T", [asked], {"total": part, "cited": Came(systems)}, [], [])
     assert table.notes[-1] == "No row here is about o3: cited/systems has their values."
-    ((*_, found, told, rests_on),) = table.rows
+    ((*_, found, n, clusters, told, rests_on),) = table.rows
+    assert (n, clusters) == (None, None), "of a number without an interval, which a note tells"
+    assert any("Without brackets: a mean over rows" in note for note in table.notes) == bool(ours)
     assert (found, rests_on) == (pytest.approx(ours) if ours else None, basis)
     assert ("comparable with nothing" in str(told)) == basis.startswith("simulated")
 
@@ -308,16 +310,16 @@ def test_judges_of_reportbench_alone_have_their_systems(desk: Desk) -> None:
     right = found["Table 1: precision of OpenAI's references (theirs of scholarly pages that were fetched)"]
     assert (right["ours"]["value"], right["rests_on"]) == (0.5, "public files")
     each = "Table 1: references in a report of {} (theirs of scholarly pages that were fetched)"
-    assert [found[each.format(name)]["ours"] for name in ("OpenAI", "o3")] == [2, None], "two works in one report"
+    (cites, *other) = (found[each.format(name)]["ours"] for name in ("OpenAI", "o3"))
+    assert other == [None]
+    assert (cites["value"], cites["n"], cites["clusters"]) == (2, 1, 1)
     assert found["Table 1, PDF: match rate of Gemini's cited statements (%)"]["ours"] is None
     accuracy = next(row for what, row in found.items() if "factual accuracy of OpenAI's" in what)
     assert accuracy["ours"]["value"] == pytest.approx(100 * 12 / 18), (
         "as planted: two of three are right on each survey"
     )
-    assert [found[f"Table 1: {kind} statements in a report of OpenAI"]["ours"] for kind in ("cited", "non-cited")] == [
-        1,
-        3,
-    ]
+    each = (found[f"Table 1: {kind} statements in a report of OpenAI"]["ours"] for kind in ("cited", "non-cited"))
+    assert [(one["value"], one["n"], one["clusters"]) for one in each] == [(1, 6, 6), (3, 6, 6)]
     assert "6 answers left out: " in (desk.folder / "out/reproduced.md").read_text()
     (desk.folder / "out").rename(desk.folder / "whole")
     for file in parsed.glob("*.json"):
@@ -337,6 +339,8 @@ def test_the_real_files_of_wiki_live_challenge_say_what_they_sum_up_themselves(d
     sums = {what: row for what, row in found.items() if row["place"] == "result files"}
     assert len(sums) == 5
     assert {row["standing"] for row in sums.values()} == {"equal"}
+    covered = sums["result files: facts: Wikipedia's facts that are covered (2 files)"]["ours"]
+    assert (covered["n"], covered["clusters"], covered["low"]) == (227, 1, None), "two files on one topic"
     wins = sums["result files: writing: criteria that the agent wins (1 file)"]
     assert (wins["published"], wins["ours"]["value"]) == (".05128", 2 / 39)
     assert found["writing score: Deep Researcher by gemini-2.5-pro (%)"]["ours"] is None

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -57,6 +58,7 @@ class Desk:
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch, figures: Sequence[Draw] = ()) -> None:
         self.folder, self._patch = folder, patch
+        self.bill: Callable[[], list[dict[str, Any]]] = list  # of a judge's provider, since the study began
         patch.setattr("exports.pack.FIGURES", dict(enumerate(figures)))
         path = folder / "calipers.db"
         url = f"sqlite:///{path}" if path.exists() else new_sqlite(path)

@@ -1,23 +1,33 @@
 """The texts, claims, facts and key points of a study's own files, read here by their layout and nothing of calipers.
 
-`brought` and `probed` hold them against what a study has: whose report, on which topic, word for word.
+`brought` and `probed` hold them against what a study has: whose report, on which topic, word for word, and of a claim the
+text that stands beside it.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sqlalchemy import select
 
 from db.connect import reading
 from db.tables import Item, Report, Study, System, Topic
 from tests.studies.desk import Desk
+from tests.studies.test_race import CRITERIA
 
 Text = tuple[str, str, str]  # topic, system, text
+Probe = tuple[str, str, str, str]  # and what stands beside it, "" for the report
+NEAREST, FIRST_LETTERS = 10, 6  # statements that stand beside a fact; of each word, which tell how alike two are
 
 
 def _read(path: Path) -> str:
@@ -30,7 +40,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 def _wlc(root: Path) -> Iterator[Text]:
     for path in root.rglob("md_data/*.md"):
-        yield path.stem, path.parts[-3], _read(path)
+        yield unicodedata.normalize("NFC", path.stem), path.parts[-3], _read(path)
     for path in root.rglob("cleaned_data/article/*.md"):
         yield path.stem, "wikipedia", _read(path)
 
@@ -44,7 +54,7 @@ def _dr3(root: Path) -> Iterator[Text]:
 
 
 def _surveys(root: Path) -> Iterator[Text]:
-    return ((path.stem, path.parent.name, json.loads(_read(path))["response"]) for path in root.glob("*-dr/*.json"))
+    return ((path.stem, path.parent.name, json.loads(_read(path))["response"]) for path in root.glob("*/*.json"))
 
 
 def _bench(root: Path) -> Iterator[Text]:
@@ -52,46 +62,139 @@ def _bench(root: Path) -> Iterator[Text]:
     return ((str(row["id"]), path.stem, row["article"]) for path in files for row in _rows(path))
 
 
-def _facts(root: Path) -> Iterator[Text]:
-    """Each of Wikipedia's facts beside the statements of each agent."""
-    agents = sorted({path.parts[-2] for path in root.rglob("test_data/*/json_data")})
-    for path in root.rglob("cleaned_data/statement/*.json"):
-        for fact in json.loads(_read(path)):
-            said = fact if isinstance(fact, str) else fact["statement"]
-            yield from ((path.stem.removesuffix("_statements"), agent, said.strip()) for agent in agents)
-
-
-def _statements(root: Path) -> Iterator[Text]:
-    """Each statement of an article with each page that it cites."""
+def _said(root: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Topic, agent and what the JSON holds of each article."""
     for path in root.rglob("test_data/*/json_data/*.json"):
         for page in json.loads(_read(path))["query"]["pages"].values():
-            for one in page["statements"]:
-                urls = [one["url"]] if isinstance(one.get("url"), str) else one.get("url") or []
-                pages = {url.strip() for url in urls} - {""}
-                yield from [(path.stem, path.parts[-3], (one.get("fact") or one["statement"]).strip())] * len(pages)
+            yield path.stem, path.parts[-3], page
 
 
-def _points(root: Path) -> Iterator[Text]:
+def _stated(one: dict[str, Any]) -> str:
+    return str(one.get("fact") or one["statement"]).strip()
+
+
+def _facts(root: Path) -> Iterator[Probe]:
+    """Each of Wikipedia's facts beside the statements of each agent, the ten most like it by TF-IDF."""
+    said = {(topic, agent): [*map(_stated, page["statements"])] for topic, agent, page in _said(root)}
+    for path in root.rglob("cleaned_data/statement/*.json"):
+        topic = path.stem.removesuffix("_statements")
+        facts = [fact if isinstance(fact, str) else fact["statement"] for fact in json.loads(_read(path))]
+        for (on, agent), statements in said.items():
+            if on == topic:
+                beside = _nearest(facts, statements)
+                yield from ((topic, agent, fact.strip(), near) for fact, near in zip(facts, beside, strict=True))
+
+
+def _words(text: str) -> list[str]:
+    """Without accents, each by its first letters."""
+    plain = (letter for letter in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(letter))
+    return [word[:FIRST_LETTERS] for word in re.findall(r"[^\W_]+", "".join(plain))]
+
+
+def _nearest(facts: list[str], statements: list[str]) -> list[str]:
+    words = TfidfVectorizer(analyzer=_words, sublinear_tf=True).fit([*facts, *statements])
+    like = (words.transform(facts) @ words.transform(statements).T).toarray()
+    found = []
+    for row in like:
+        near = [place for place in np.argsort(-row.round(9), kind="stable")[:NEAREST] if row[place] > 0]
+        found.append("\n".join(f"- {' '.join(statements[place].split())}" for place in near))
+    return found
+
+
+def _statements(root: Path) -> Iterator[Probe]:
+    """Each statement of an article with each page that it cites."""
+    for topic, agent, page in _said(root):
+        held, listed = page.get("citation_contents") or {}, page["citation_urls"]  # a page's own url may be misspelt
+        kept = {listed[mark]: one["content"] for mark, one in held.items() if one["content"]}
+        for one in page["statements"]:
+            urls = [one["url"]] if isinstance(one.get("url"), str) else one.get("url") or []
+            for url in {url.strip() for url in urls} - {""}:
+                yield topic, agent, _stated(one), kept.get(url, "")
+
+
+def _points(root: Path) -> Iterator[Probe]:
     """Each of a question's about each system's report on it."""
     reports = sorted(root.glob("reports/*/*.a"))
     for path in root.glob("key_point/*_aggregated.json"):
         question = path.name.partition("_")[0]
         systems = [report.parent.name for report in reports if report.stem == question]
         for point in json.loads(_read(path))["key_points"] if _read(path) else []:
-            yield from ((question, system, point["point_content"]) for system in systems)
+            yield from ((question, system, point["point_content"], "") for system in systems)
 
 
-def _claims(root: Path) -> Iterator[Text]:
+def _claims(root: Path) -> Iterator[Probe]:
+    """Each claim with the pages that it cites."""
+    listed = [line.split(",") for line in _read(root / "pages/pages.csv").splitlines()[1:]]
+    pages = {url: _read(root / "pages" / name).strip() for url, name in listed}
     for path in root.glob("reports/*/evaluation_results_citation_*.json"):
         for question, one in json.loads(_read(path)).items():
-            yield from ((question, path.parent.name, claim["claim"]) for claim in one["detailed"].values())
+            for claim in one["detailed"].values():
+                texts = [pages[url] for url in claim["urls"]]
+                several = "\n\n".join(f"## Source {n}\n\n{text}" for n, text in enumerate(texts, start=1))
+                yield question, path.parent.name, claim["claim"], several if len(texts) > 1 else texts[0]
+
+
+def _cited(root: Path) -> Iterator[Probe]:
+    """Each statement that cites a page, with that page where it was fetched."""
+    for path in root.glob("results/*/*/citations.csv"):
+        for row in csv.DictReader(io.StringIO(_read(path))):
+            page = path.parents[1] / "raw_texts" / f"{row['ID']}.txt"
+            yield path.parts[-2], path.parts[-3], row["statement"], _read(page) if page.exists() else ""
+
+
+def _votes(root: Path) -> Iterator[Probe]:
+    """Each statement that cites none."""
+    for path in root.glob("results/*/*/no_citations.csv"):
+        rows = csv.DictReader(io.StringIO(_read(path)))
+        yield from ((path.parts[-2], path.parts[-3], row["statement"], "") for row in rows)
+
+
+def _checked(root: Path) -> Iterator[Probe]:
+    """Each statement of FACT with the page under which it stands."""
+    for path in root.glob("results/fact/*/validated.jsonl"):
+        for row in _rows(path):
+            for page in row["citations_deduped"].values():
+                yield from ((str(row["id"]), path.parent.name, fact, page["url_content"]) for fact in page["facts"])
+
+
+def _wanted(root: Path) -> Iterator[Probe]:
+    """Each criterion of a task, about each report on it."""
+    systems = [path.stem for path in root.glob("data/test_data/*/*.jsonl")]
+    for row in _rows(root / CRITERIA):
+        for one in (one for listed in row["criterions"].values() for one in listed):
+            text = f"{one['criterion']}: {one['explanation']}"
+            yield from ((str(row["id"]), system, text, "") for system in systems)
+
+
+def _insights(root: Path) -> Iterator[Probe]:
+    """Each of a task's about each system's report on it."""
+    reports = [*root.glob("results/*/*/*/final_report.md")]
+    for path in root.rglob("gold_insights_from_*.json"):
+        for one in json.loads(_read(path))["gold_insights"]:
+            on = (report.parts[-3] for report in reports if report.parts[-2] == path.parts[-2])
+            yield from ((path.parts[-2], system, one["insight"], "") for system in on)
+
+
+def _checklist(root: Path) -> Iterator[Probe]:
+    reports = [*root.glob("results/*/*/*/final_report.md")]
+    for path in root.rglob("checklist.json"):
+        for one in json.loads(_read(path))["checklist"]:
+            on = (report.parts[-3] for report in reports if report.parts[-2] == path.parts[-2])
+            yield from ((path.parts[-2], system, one["requirement"], "") for system in on)
+
+
+def _table(root: Path) -> Iterator[Probe]:
+    """Each claim of a table with the text in its own row."""
+    for row in csv.DictReader(io.StringIO(_read(root))):
+        yield row["topic"], row["system"], row["text"], row["context"]
 
 
 REPORTS: Mapping[str, Callable[[Path], Iterator[Text]]] = {
     "wlc": _wlc, "deepresearchgym": _gym, "dr3_eval": _dr3, "reportbench": _surveys, "race": _bench,
 }  # fmt: skip
-PROBES: Mapping[str, Callable[[Path], Iterator[Text]]] = {
-    "facts": _facts, "statements": _statements, "points": _points, "claims": _claims,
+PROBES: Mapping[str, Callable[[Path], Iterator[Probe]]] = {
+    "facts": _facts, "statements": _statements, "points": _points, "claims": _claims, "cited": _cited, "votes": _votes,
+    "checked": _checked, "wanted": _wanted, "insights": _insights, "checklist": _checklist, "table": _table,
 }  # fmt: skip
 
 
@@ -107,12 +210,14 @@ def brought(desk: Desk, study: str, files: str, layout: str) -> str:
 
 
 def probed(desk: Desk, study: str, files: str, kind: str) -> str:
-    """How many of its claims, facts or key points are those of the files, and about whose report."""
-    rows = select(Topic.key, System.key, Item.probe).join(Topic, Topic.id == Item.topic_id)
+    """How many of its claims, facts or key points are those of the files, about whose report, and beside which text."""
+    rows = select(Topic.key, System.key, Item.probe, Item.context).join(Topic, Topic.id == Item.topic_id)
     rows = rows.outerjoin(Report, Report.id == Item.report_a_id).outerjoin(System, System.id == Report.system_id)
     rows = rows.join(Study, Study.id == Item.study_id).where(Study.name == study)
     with reading(desk.engine) as session:
-        found = session.execute(rows).all()
-    told = Counter(PROBES[kind](desk.folder / files))
-    came = Counter((topic, system or "", probe.strip()) for topic, system, probe in found)
+        found = [(row[0], row[1] or "", row[2], row[3] or "") for row in session.execute(rows)]
+    came, told = (
+        Counter((topic, system, probe.strip(), " ".join(beside.split())) for topic, system, probe, beside in each)
+        for each in (found, PROBES[kind](desk.folder / files))
+    )
     return f"{(came & told).total():,} of {max(came.total(), told.total()):,} as the files have them"

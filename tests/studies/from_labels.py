@@ -20,7 +20,7 @@ from db.tables import Assignment, Item, Report, Study, System, Topic
 from tests.studies import intervals, own_trees, test_dr3_eval, test_race, test_wlc
 from tests.studies import test_deepresearchgym as gym
 from tests.studies.desk import Decide, Desk, Task
-from tests.studies.intervals import Interval
+from tests.studies.intervals import Interval, Numbers, over_rows
 
 Worked = Callable[[Desk, Mapping[str, Decide]], str | float | tuple[float, float] | Interval]
 Table = Sequence[Sequence[float]] | npt.NDArray[np.bool_]
@@ -105,8 +105,8 @@ def by_topic(desk: Desk, study: str, system: str) -> pd.Series[float]:
     return scores.astype("float").groupby(mine["cluster_id"]).mean()
 
 
-def difference(desk: Desk, _: Mapping[str, Decide]) -> float:
-    return float((by_topic(desk, "dr3", "claude") - by_topic(desk, "dr3", "gemini")).mean())
+def difference(desk: Desk, _: Mapping[str, Decide]) -> Interval:
+    return intervals.t_mean(by_topic(desk, "dr3", "claude") - by_topic(desk, "dr3", "gemini"))
 
 
 def difference_p(desk: Desk, _: Mapping[str, Decide]) -> float:
@@ -155,10 +155,13 @@ def alike(desk: Desk, study: str, judge: str = "") -> float:
     return float((both["label_x"] == both["label_y"]).mean())
 
 
-def alike_over_topics(study: str, judge: str) -> Worked:
+def alike_over_topics(study: str, judge: str = "") -> Worked:
     def share(desk: Desk, _: Mapping[str, Decide]) -> Interval:
         both = beside(desk, study, judge)
-        return intervals.wilson(both["label_x"] == both["label_y"], both["cluster_id_x"])
+        both = both.assign(same=both["label_x"] == both["label_y"], topic=both["cluster_id_x"])
+        of_passes = both.groupby(["item_id", "criterion", "rater_id_x", "rater_id_y"])[["same", "topic"]]
+        each = of_passes.agg({"same": "mean", "topic": "first"})
+        return intervals.wilson(each["same"], each["topic"])
 
     return share
 
@@ -178,25 +181,20 @@ def alpha(labels: pd.DataFrame) -> float:
 
 
 def alpha_of(study: str, judge: str = "") -> Worked:
-    """Of all people; or of a judge's first run, beside the label of one person at a time."""
+    """Of all people; or of a judge's first run, beside the label of one person at a time; and its ends."""
 
-    def worked(desk: Desk, _: Mapping[str, Decide]) -> float:
-        asked = ["item_id", "criterion"]
-        people = human(desk, study)
-        if not judge:
-            return alpha(people.assign(unit=people.groupby(asked).ngroup()))
-        both = people.merge(of(desk, study, judge).query("run == 1"), on=asked)
-        return alpha(pd.concat([pd.DataFrame({"unit": both.index, "label": both[f"label_{n}"]}) for n in "xy"]))
+    def worked(desk: Desk, _: Mapping[str, Decide]) -> Interval:
+        asked, people = ["item_id", "criterion"], human(desk, study)
+        labels = people.assign(unit=people.groupby(asked).ngroup(), topic=people["cluster_id"])
+        if judge:
+            both = people.merge(of(desk, study, judge).query("run == 1"), on=asked)
+            each = {"unit": both.index, "topic": both["cluster_id_x"]}
+            labels = pd.concat([pd.DataFrame({**each, "label": both[f"label_{n}"]}) for n in "xy"])
+        found = intervals.of_alpha(labels)
+        assert abs(found.value - alpha(labels)) < 1e-9
+        return found
 
     return worked
-
-
-def alpha_over_tasks(desk: Desk, decide: Mapping[str, Decide]) -> Interval:
-    """α of judge-a, whose value `alpha_of` works out too, and its ends."""
-    both = human(desk, "dr3").merge(of(desk, "dr3", "judge-a").query("run == 1"), on=["item_id", "criterion"])
-    found = intervals.of_alpha(both, both["cluster_id_x"])
-    assert abs(found.value - float(alpha_of("dr3", "judge-a")(desk, decide))) < 1e-9  # type: ignore[arg-type]
-    return found
 
 
 def totals(desk: Desk) -> pd.DataFrame:
@@ -206,29 +204,37 @@ def totals(desk: Desk) -> pd.DataFrame:
     return each.mean(axis=1, skipna=False).unstack()
 
 
-def with_experts(how: Callable[[pd.Series[float], pd.Series[float]], float]) -> Worked:
+def of_tasks(desk: Desk) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """judge-a's totals, shape (tasks, systems), and the experts', shape (tasks, systems, experts)."""
+    by, labels = totals(desk), desk.verdicts("dr3").drop_duplicates("item_id").set_index("item_id")
+    by.index = pd.MultiIndex.from_frame(labels.loc[by.index, ["cluster_id", "system_a"]])
+    experts = (by[name].unstack() for name in human(desk, "dr3")["rater_id"].unique())
+    return by["judge-a"].unstack().to_numpy(), np.stack([*experts], axis=2)
+
+
+def with_experts(how: Callable[[Numbers, Numbers], float]) -> Worked:
     """Of judge-a's totals and the mean of the experts'."""
-
-    def worked(desk: Desk, _: Mapping[str, Decide]) -> float:
-        by = totals(desk)
-        return how(by["judge-a"], by[human(desk, "dr3")["rater_id"].unique()].mean(axis=1))
-
-    return worked
+    return over_rows(of_tasks, lambda judge, experts: how(judge.ravel(), np.nanmean(experts, axis=2).ravel()))
 
 
-def r_of(one: pd.Series[float], other: pd.Series[float]) -> float:
-    both = pd.concat([one, other], axis=1).dropna()
-    return float(np.corrcoef(both.to_numpy().T)[0, 1])
+def r_of(one: Numbers, other: Numbers) -> float:
+    known = ~np.isnan(one + other)
+    return float(np.corrcoef(one[known], other[known])[0, 1])
 
 
-def pairs_in_order(one: pd.Series[float], other: pd.Series[float]) -> float:
-    signs = [(one[a] - one[b]) * (other[a] - other[b]) > 0 for a, b in combinations(one.index, 2)]
-    return float(np.mean(signs))
+def pairs_in_order(one: Numbers, other: Numbers) -> float:
+    """Of every two reports but a report and itself, drawn again."""
+    a, b = np.triu_indices(len(one), 1)
+    apart = (one[a] - one[b]), (other[a] - other[b])
+    return float((apart[0] * apart[1] > 0)[(apart[0] != 0) | (apart[1] != 0)].mean())
 
 
-def experts_two_by_two(desk: Desk, _: Mapping[str, Decide]) -> float:
-    by = totals(desk)[human(desk, "dr3")["rater_id"].unique()]
-    return float(np.mean([r_of(by[one], by[other]) for one, other in combinations(by, 2)]))
+def _two_by_two(_: Numbers, experts: Numbers) -> float:
+    each = experts.reshape(-1, experts.shape[2]).T
+    return float(np.mean([r_of(*pair) for pair in combinations(each, 2)]))
+
+
+experts_two_by_two = over_rows(of_tasks, _two_by_two)
 
 
 def nearer(study: str, one: str, other: str, span: float) -> Worked:
@@ -267,8 +273,19 @@ def sides(study: str, system: str) -> tuple[Worked, Worked]:
     return lambda desk, _: lefts(desk)[0], lambda desk, _: lefts(desk)[1]
 
 
-def by_people(study: str) -> Worked:
-    return lambda desk, _: alike(desk, study)
+def seen(study: str, system: str) -> tuple[Worked, Worked, Worked]:
+    """The same of labels: how often it stood left and right of who answered, and its pairs that were seen in both."""
+
+    def slots(desk: Desk) -> pd.DataFrame:
+        labels = human(desk, study)
+        mine = labels[labels[["system_a", "system_b"]].eq(system).any(axis=1)].drop_duplicates(["item_id", "rater_id"])
+        return mine.assign(left=(mine["presentation"] == "AB") == (mine["system_a"] == system))
+
+    return (
+        lambda desk, _: int(slots(desk)["left"].sum()),
+        lambda desk, _: int((~slots(desk)["left"]).sum()),
+        lambda desk, _: int((slots(desk).groupby("item_id")["left"].nunique() == 2).sum()),
+    )
 
 
 def rates(desk: Desk, study: str, label: str, rater: str = "") -> pd.DataFrame:
@@ -285,42 +302,99 @@ def scores(desk: Desk, study: str, judge: str, criterion: str) -> pd.DataFrame:
 
 
 def apart_by(table: Callable[[Desk], pd.DataFrame], one: str, other: str) -> tuple[Worked, Worked]:
-    """Two systems' mean difference over topics, and Wilcoxon's p."""
+    """Two systems' mean difference over topics, with t of C - 1, and Wilcoxon's p."""
 
     def gaps(desk: Desk) -> pd.Series[float]:
         values = table(desk)
         return (values[one] - values[other]).dropna()
 
-    return lambda desk, _: float(gaps(desk).mean()), lambda desk, _: float(stats.wilcoxon(gaps(desk)).pvalue)
+    return lambda desk, _: intervals.t_mean(gaps(desk)), lambda desk, _: float(stats.wilcoxon(gaps(desk)).pvalue)
 
 
-def won(desk: Desk, study: str, one: str, other: str) -> float:
-    """How often people take one system's report before the other's, mean over topics."""
-    labels = human(desk, study).query("label != 'not_applicable'")
-    labels = labels[labels[["system_a", "system_b"]].isin([one, other]).all(axis=1)]
-    return float(((labels["label"] == "A") == (labels["system_a"] == one)).groupby(labels["cluster_id"]).mean().mean())
+def alike_either_way(desk: Desk) -> list[pd.Series[float]]:
+    """Per topic how many labels of two people are equal, and of how many."""
+    both = beside(desk, "wlc")
+    same = (both["label_x"] == both["label_y"]).groupby(both["cluster_id_x"])
+    return [same.sum(), same.size()]
+
+
+among_people = over_rows(alike_either_way, lambda same, of: float(2 * same.sum() / of.sum() - 1))  # κ, symmetrised
+
+
+def percent(worked: Callable[[Desk, Mapping[str, Decide]], Interval]) -> Worked:
+    return lambda desk, decide: intervals.times(100, worked(desk, decide))
+
+
+def won(study: str, one: str, other: str) -> Worked:
+    """How often people take one system's report before the other's: mean over who answers, questions, then topics."""
+
+    def share(desk: Desk, _: Mapping[str, Decide]) -> Interval:
+        labels = human(desk, study).query("label != 'not_applicable'")
+        labels = labels[labels[["system_a", "system_b"]].isin([one, other]).all(axis=1)]
+        labels = labels.assign(won=(labels["label"] == "A") == (labels["system_a"] == one))
+        each = labels.groupby(["item_id", "criterion"])[["won", "cluster_id"]].agg(
+            {"won": "mean", "cluster_id": "first"}
+        )
+        return intervals.wilson_of_means(each["won"], each["cluster_id"])
+
+    return share
+
+
+def calls(model: str) -> Worked:
+    """How many calls the provider billed of that model."""
+    return lambda desk, _: f"{sum(one['model'] == model for one in desk.bill()):,} calls done"
+
+
+def billed(desk: Desk, judge: str, price: tuple[float, float]) -> pd.DataFrame:
+    """A judge's calls with their USD, from the ledger's tokens at a price of a million of them read and written.
+
+    The calls and tokens of the whole ledger are those that the provider billed.
+    """
+    calls = pd.read_csv(desk.folder / "ledger.csv").loc[lambda calls: calls["tokens_in"] > 0]
+    told = calls[["tokens_in", "tokens_out"]].astype("int").to_numpy().tolist()
+    assert sorted(told) == sorted([one["in"], one["out"]] for one in desk.bill())
+    usd = (calls["tokens_in"] * price[0] + calls["tokens_out"] * price[1]) / 1e6
+    return calls.assign(usd=usd)[calls["judge"] == judge]
 
 
 def ledger(judge: str, price: tuple[float, float], each: int) -> tuple[Worked, Worked]:
-    """USD in all and for each call, from the ledger's tokens, at a price of a million of them read and written."""
-
-    def usd(desk: Desk) -> float:
-        calls = pd.read_csv(desk.folder / "ledger.csv").loc[lambda calls: calls["judge"] == judge]
-        return float((calls["tokens_in"] * price[0] + calls["tokens_out"] * price[1]).sum()) / 1e6
-
-    return lambda desk, _: usd(desk), lambda desk, _: usd(desk) / each
+    """USD in all, and for each of so many calls or reports."""
+    return lambda desk, _: billed(desk, judge, price)[
+        "usd"
+    ].sum(), lambda desk, _: billed(desk, judge, price)["usd"].sum() / each
 
 
-def conditions_together(desk: Desk, _: Mapping[str, Decide]) -> float:
-    """Spearman's ρ over tasks of a judge's scores in the two conditions."""
-    return float(stats.spearmanr(scores(desk, "conditions", "judge-a", "IR")).statistic)
+def cost(study: str, judge: str, each: int, price: tuple[float, float] = (1.25, 10.0)) -> Worked:
+    """USD for each of so many reports, as many of them on every topic, by t of C - 1."""
+
+    def mean(desk: Desk, _: Mapping[str, Decide]) -> Interval:
+        topics = desk.verdicts(study).drop_duplicates("item_id").set_index("item_id")["cluster_id"]
+        calls = billed(desk, judge, price)
+        of_topics = calls["usd"].groupby(calls["items"].str.split().str[0].map(topics)).sum()
+        return intervals.t_mean(of_topics * len(of_topics) / each)
+
+    return mean
 
 
-def judges_orders(desk: Desk, _: Mapping[str, Decide]) -> float:
-    """Kendall's τ of the systems' mean totals by two judges."""
+def spearman(table: Numbers) -> float:
+    return float(stats.spearmanr(table).statistic)
+
+
+def kendall(one: Numbers, other: Numbers) -> float:
+    """Of the systems by their means over topics, shape (topics, systems)."""
+    return float(stats.kendalltau(np.nanmean(one, axis=0), np.nanmean(other, axis=0)).statistic)
+
+
+conditions_together = over_rows(lambda desk: [scores(desk, "conditions", "judge-a", "IR")], spearman)
+
+
+def _totals_of_judges(desk: Desk) -> list[pd.DataFrame]:
     labels = desk.verdicts("dr3")
-    totals = labels["label"].astype("float").groupby([labels["rater_id"], labels["system_a"]]).mean()
-    return float(stats.kendalltau(totals["judge-a"], totals["judge-b"]).statistic)
+    by = labels["label"].astype("float").groupby([labels["rater_id"], labels["cluster_id"], labels["system_a"]]).mean()
+    return [by[judge].unstack() for judge in ("judge-a", "judge-b")]
+
+
+judges_orders = over_rows(_totals_of_judges, kendall)
 
 
 def wikipedia_always(desk: Desk, _: Mapping[str, Decide]) -> float:
@@ -337,10 +411,17 @@ def written(desk: Desk) -> pd.DataFrame:
     return agents.groupby([labels["cluster_id"], agent]).mean().unstack()
 
 
-def with_links(desk: Desk, _: Mapping[str, Decide]) -> float:
-    """Pearson's r of a topic's links with what its agents win."""
-    ease = written(desk).mean(axis=1)
-    return float(stats.pearsonr(ease, [test_wlc.TOPICS.index(topic) ** 2 for topic in ease.index]).statistic)
+def with_ease(table: Callable[[Desk], pd.DataFrame], feature: Callable[[str], float]) -> Worked:
+    """Pearson's r of what is known of a topic with its systems' mean score there."""
+
+    def rows(desk: Desk) -> tuple[pd.Series[float], list[float]]:
+        ease = table(desk).mean(axis=1)
+        return ease, [*map(feature, ease.index)]
+
+    return over_rows(rows, r_of)
+
+
+with_links = with_ease(written, lambda topic: float(test_wlc.TOPICS.index(topic) ** 2))
 
 
 def lakes(desk: Desk, _: Mapping[str, Decide]) -> float:
@@ -348,10 +429,12 @@ def lakes(desk: Desk, _: Mapping[str, Decide]) -> float:
     return float(len(set(human(desk, "wlc")["cluster_id"]) & set(test_wlc.TOPICS[1::2])))
 
 
-def orders(desk: Desk, _: Mapping[str, Decide]) -> float:
-    """Kendall's τ of the systems by key points found, people's and the published judge's."""
-    of_both = (rates(desk, "points", "Supported", rater).mean() for rater in ("", gym.READER))
-    return float(stats.kendalltau(*of_both).statistic)
+def _points_found(desk: Desk) -> list[pd.DataFrame]:
+    people, judge = (rates(desk, "points", "Supported", rater) for rater in ("", gym.READER))
+    return [people, judge.reindex_like(people)]
+
+
+orders = over_rows(_points_found, kendall)  # people's and the published judge's
 
 
 def kappa_of(one: Sequence[bool], other: Sequence[bool]) -> float:
@@ -361,38 +444,63 @@ def kappa_of(one: Sequence[bool], other: Sequence[bool]) -> float:
     return kappa(np.stack([one, np.invert(one)], 1), np.stack([other, np.invert(other)], 1))
 
 
-def two_by_two(desk: Desk, _: Mapping[str, Decide]) -> float:
+def _said(desk: Desk) -> list[pd.DataFrame]:
+    """Question by person -> whether A is preferred, nan where not asked."""
+    labels = human(desk, "preference")
+    said = labels.assign(label=(labels["label"] == "A").astype("float"))
+    return [said.pivot(index="cluster_id", columns="rater_id", values="label")]
+
+
+def _of_people(said: Numbers) -> float:
     """Mean κ of every two people who share questions."""
-    said = human(desk, "preference").pivot(index="item_id", columns="rater_id", values="label")
-    shared = (said[[*pair]].dropna().eq("A").to_numpy().T for pair in combinations(said, 2))
-    return float(np.nanmean([kappa_of(*both) for both in shared if both.size]))
+    shared = (
+        said[:, pair][~np.isnan(said[:, pair]).any(axis=1)].astype("bool").T
+        for pair in map(list, combinations(range(said.shape[1]), 2))
+    )
+    found = [kappa_of(*both) for both in shared if both.size]
+    return float(np.nanmean(found))
 
 
-def clicks(desk: Desk, _: Mapping[str, Decide]) -> float:
-    ease = clarity(desk).mean(axis=1)
-    return float(stats.pearsonr(ease, [int(question) % 7 for question in ease.index]).statistic)
+two_by_two = over_rows(_said, _of_people)
 
 
 def clarity(desk: Desk) -> pd.DataFrame:
     return scores(desk, "quality", "fine", "clarity")
 
 
-def of_signs(desk: Desk, of: Mapping[tuple[str, str], float], study: str = "preference") -> npt.NDArray[np.bool_]:
-    """Whether people prefer A, and whether two reports' scores do, equal ones left out: shape (2, preferences)."""
-    rows = human(desk, study).itertuples()
-    pairs = (
-        (row.label, of.get((row.cluster_id, row.system_a)), of.get((row.cluster_id, row.system_b))) for row in rows
-    )
-    return np.array([(said == "A", a > b) for said, a, b in pairs if a is not None and b is not None and a != b]).T
+clicks = with_ease(clarity, lambda question: float(int(question) % 7))
 
 
-def by_sign(
-    scores: Callable[[Desk], Mapping[tuple[str, str], float]], study: str = "preference"
-) -> tuple[Worked, Worked]:
+Scores = Callable[[Desk], Mapping[tuple[str, str], float]]
+
+
+def of_signs(desk: Desk, of: Mapping[tuple[str, str], float], study: str = "preference") -> Numbers:
+    """Per topic how often people prefer A and two reports' scores do, A and B, B and A, neither; equal ones left out.
+
+    Shape (topics, 2, 2).
+    """
+    people = human(desk, study)
+    counts = dict.fromkeys(people["cluster_id"], np.zeros((2, 2)))
+    for row in people.itertuples():
+        a, b = (of.get((row.cluster_id, one)) for one in (row.system_a, row.system_b))
+        if a is not None and b is not None and a != b:
+            counts[row.cluster_id] = counts[row.cluster_id] + np.outer(
+                [row.label == "A", row.label == "B"], [a > b, a < b]
+            )
+    return np.array([*counts.values()])
+
+
+def _kappa_of_counts(counts: Numbers) -> float:
+    table = counts.sum(axis=0) / counts.sum()
+    chance = (table.sum(axis=1) * table.sum(axis=0)).sum()
+    return float((np.trace(table) - chance) / (1 - chance)) if chance < 1 else np.nan
+
+
+def by_sign(scores: Scores, study: str = "preference") -> tuple[Worked, Worked]:
     """κ of people's preferences with the sign of two reports' scores; how many are kept."""
     return (
-        lambda desk, _: kappa_of(*of_signs(desk, scores(desk), study)),
-        lambda desk, _: f"{of_signs(desk, scores(desk), study).shape[1]} of {len(human(desk, study))}",
+        over_rows(lambda desk: [of_signs(desk, scores(desk), study)], _kappa_of_counts),
+        lambda desk, _: f"{of_signs(desk, scores(desk), study).sum():.0f} of {len(human(desk, study))}",
     )
 
 
@@ -409,11 +517,10 @@ def insight_in_files(_: Desk) -> Mapping[tuple[str, str], float]:
 def by_sign_either_way(judge: str) -> Worked:
     """The same κ of a judge's clarity where each preference counts under both namings: chance is a half."""
 
-    def worked(desk: Desk, _: Mapping[str, Decide]) -> float:
-        people, signs = of_signs(desk, dict(scores(desk, "quality", judge, "clarity").stack().items()))
-        return 2 * float((people == signs).mean()) - 1
+    def counts(desk: Desk) -> list[Numbers]:
+        return [of_signs(desk, dict(scores(desk, "quality", judge, "clarity").stack().items()))]
 
-    return worked
+    return over_rows(counts, lambda counts: _kappa_of_counts(counts + counts[:, ::-1, ::-1]))
 
 
 def spread(study: str, judge: str) -> Worked:
@@ -442,11 +549,20 @@ def votes(desk: Desk) -> pd.DataFrame:
     return labels.groupby("item_id")["label"].value_counts().unstack(fill_value=0)
 
 
-def fleiss(desk: Desk, _: Mapping[str, Decide]) -> float:
-    """Fleiss' κ of the six votes."""
-    counts = votes(desk)
-    alike, often = (counts * (counts - 1)).sum(axis=1).mean() / 30, counts.sum() / counts.to_numpy().sum()
-    return float((alike - (often**2).sum()) / (1 - (often**2).sum()))
+def _votes_of_surveys(desk: Desk) -> list[Numbers]:
+    """Of as many statements in each survey: how many votes each answer has, shape (surveys, statements, answers)."""
+    survey = desk.verdicts("rb").drop_duplicates("item_id").set_index("item_id")["cluster_id"]
+    each = votes(desk).groupby(survey)
+    return [np.stack([own.to_numpy() for _, own in each])]
+
+
+def _fleiss(counts: Numbers) -> float:
+    alike = (counts * (counts - 1)).sum(axis=2).mean() / 30
+    often = (counts.sum(axis=(0, 1)) / counts.sum()) ** 2
+    return float((alike - often.sum()) / (1 - often.sum()))
+
+
+fleiss = over_rows(_votes_of_surveys, _fleiss)  # κ of the six votes
 
 
 def voted() -> tuple[Worked, Worked]:
@@ -457,11 +573,24 @@ def voted() -> tuple[Worked, Worked]:
         people = human(desk, "rb").set_index("item_id").join(counts.idxmax(axis=1).rename("top"), how="inner")
         return people.assign(right=people["label"] == people["top"], votes=counts.max(axis=1))
 
-    def auroc(desk: Desk, _: Mapping[str, Decide]) -> float:
-        right, wrong = (kept(desk).query("right == @said")["votes"] for said in (True, False))
-        return float(stats.mannwhitneyu(right, wrong).statistic / (len(right) * len(wrong)))
+    def each(desk: Desk) -> list[Numbers]:
+        """Of each survey how many answers are right, and wrong, by how many votes; shape (surveys, 2, 3)."""
+        found = kept(desk).groupby("cluster_id")
+        places = ((own["right"], own["votes"] - 4) for _, own in found)
+        return [
+            np.array([np.histogram2d(~right, votes, bins=(2, 3), range=((0, 2), (0, 3)))[0] for right, votes in places])
+        ]
 
-    return lambda desk, _: float(kept(desk)["right"].mean()), auroc
+    def auroc(counts: Numbers) -> float:
+        right, wrong = counts.sum(axis=0)
+        above = sum(right[votes] * (wrong[:votes].sum() + wrong[votes] / 2) for votes in range(3))
+        return float(above / (right.sum() * wrong.sum()))
+
+    def right(desk: Desk, _: Mapping[str, Decide]) -> Interval:
+        found = kept(desk)
+        return intervals.wilson(found["right"], found["cluster_id"])
+
+    return right, over_rows(each, auroc)
 
 
 def kappa(one: Table, other: Table) -> float:
@@ -495,30 +624,49 @@ def race_shares(desk: Desk) -> dict[str, pd.Series[float]]:
     return {"people": mean} | {str(name): shares(own) for name, own in labels.groupby("rater_id")}
 
 
-def order_with_people(judge: str) -> Worked:
-    def tau(desk: Desk, _: Mapping[str, Decide]) -> float:
+def of_raters(*names: str, whole: bool = False) -> Callable[[Desk], list[pd.DataFrame]]:
+    """Task by system -> share, of these raters; `whole`: of the reference too."""
+
+    def tables(desk: Desk) -> list[pd.DataFrame]:
         found = race_shares(desk)
-        one, other = (found[name].groupby("system_a").mean() for name in ("people", judge))
-        return float(stats.kendalltau(one, other).statistic)
+        named = names or [name for name in found if name.startswith("annotator")]
+        of_each = (found[name].unstack(level=0) for name in named)
+        return [one if whole else one.drop(columns=test_race.REFERENCE) for one in of_each]
 
-    return tau
-
-
-def in_one_order(one: pd.Series[float], other: pd.Series[float]) -> list[bool]:
-    """Of every two systems but the reference on each task."""
-    named = [place for place in one.index if place[0] != test_race.REFERENCE]
-    return [(one[a] - one[b]) * (other[a] - other[b]) > 0 for a, b in combinations(named, 2) if a[1] == b[1]]
+    return tables
 
 
-def order_among_people(desk: Desk, _: Mapping[str, Decide]) -> float:
-    people = [found for name, found in race_shares(desk).items() if name.startswith("annotator")]
-    return 100 * float(np.mean([in_one_order(*pair) for pair in combinations(people, 2)]))
+def order_with_people(judge: str) -> Worked:
+    return over_rows(of_raters("people", judge, whole=True), kendall)
+
+
+def in_one_order(one: Numbers, other: Numbers) -> npt.NDArray[np.bool_]:
+    """Of every two systems on each task, shape (tasks, pairs)."""
+    a, b = np.triu_indices(one.shape[1], 1)
+    return np.asarray((one[:, a] - one[:, b]) * (other[:, a] - other[:, b]) > 0)
+
+
+def par(tables: Callable[[Desk], list[pd.DataFrame]]) -> Worked:
+    """How often two of these raters, or every two, put two systems of a task in one order, per cent."""
+
+    def share(desk: Desk, _: Mapping[str, Decide]) -> Interval:
+        alike = [in_one_order(*map(np.asarray, pair)) for pair in combinations(tables(desk), 2)]
+        of_tasks = pd.DataFrame(np.concatenate(alike, axis=1)).stack()
+        return intervals.times(100, intervals.wilson(of_tasks, of_tasks.index.get_level_values(0).to_series()))
+
+    return share
+
+
+def of_means(one: Numbers, other: Numbers) -> float:
+    return 100 * r_of(one.mean(axis=0), other.mean(axis=0))
+
+
+BOTH_ORDERS = of_raters("people", "both-orders")
 
 
 def overall_over_tasks(desk: Desk, _: Mapping[str, Decide]) -> Interval:
-    found = race_shares(desk)
-    people, judge = (found[name].drop(test_race.REFERENCE).unstack() for name in ("people", "both-orders"))
-    worked = intervals.of_four(people, judge)
+    people, judge = BOTH_ORDERS(desk)
+    worked = intervals.of_four(people.T, judge.T)
     assert abs(worked.value - statistics.mean(columns(desk))) < 1e-9
     return worked
 
@@ -532,20 +680,16 @@ def higher_first(desk: Desk, _: Mapping[str, Decide]) -> float:
 
 def columns(desk: Desk) -> list[float]:
     """PAR, OPC, FAP and FAS of the judge of both orders, in per cent."""
-    found = race_shares(desk)
-    people, judge = (found[name].drop(test_race.REFERENCE).unstack() for name in ("people", "both-orders"))
-    par = np.mean(in_one_order(found["people"], found["both-orders"]))
-    opc = people.mean(axis=1).corr(judge.mean(axis=1))
-    return [
-        100 * float(one)
-        for one in (par, opc, *(people.corrwith(judge, method=how).mean() for how in ("pearson", "spearman")))
-    ]
+    people, judge = BOTH_ORDERS(desk)
+    each = (100 * float(people.corrwith(judge, axis=1, method=how).mean()) for how in ("pearson", "spearman"))
+    one, other = people.to_numpy(), judge.to_numpy()
+    return [100 * float(in_one_order(one, other).mean()), of_means(one, other), *each]
 
 
-def changes(desk: Desk, _: Mapping[str, Decide]) -> float:
+def changes(desk: Desk, _: Mapping[str, Decide]) -> Interval:
     """How often two runs of one judge score a criterion apart."""
-    labels = of(desk, "race", "again")
-    return float((labels.groupby(["item_id", "criterion", "presentation"])["label"].nunique() > 1).mean())
+    labels = of(desk, "race", "again").groupby(["item_id", "criterion", "presentation"])
+    return intervals.wilson(labels["label"].nunique() > 1, labels["cluster_id"].first())
 
 
 def words(desk: Desk, _: Mapping[str, Decide]) -> float:
@@ -568,104 +712,11 @@ def prompts(desk: Desk, _: Mapping[str, Decide]) -> str:
     return str(sum(kept.get(task) == query for task, query in asked.items()))
 
 
-def turned(desk: Desk, _: Mapping[str, Decide]) -> float:
-    """How much oftener the careful judge turns from B to A where A comes first than the other way round."""
-    both = of(desk, "wlc", "careful").pivot(index=["item_id", "criterion"], columns="presentation", values="label")
-    return float(((both["AB"] == "A").astype(int) - (both["BA"] == "A")).mean())
+def turned(judge: str) -> Worked:
+    """How much oftener a judge turns from B to A where A comes first than the other way round."""
 
+    def share(desk: Desk, _: Mapping[str, Decide]) -> float:
+        both = of(desk, "wlc", judge).pivot(index=["item_id", "criterion"], columns="presentation", values="label")
+        return float(((both["AB"] == "A").astype(int) - (both["BA"] == "A")).mean())
 
-Said = Counter[tuple[str, str, str, str]]  # topic, system (of a pair: the one that wins), criterion, answer
-
-
-def judged(desk: Desk, study: str) -> Said:
-    """What judges' answers say that are valid."""
-    labels = desk.verdicts(study).query("rater_kind == 'judge' and status == 'ok'")
-    pairs = labels["label"].isin(["A", "B"])
-    winner = labels["system_a"].where(labels["label"] != "B", labels["system_b"])
-    answers = labels["label"].astype("str").where(~pairs, "wins")
-    return Counter(zip(labels["cluster_id"], winner, labels["criterion"], answers, strict=True))
-
-
-def wlc_files(desk: Desk) -> Said:
-    titles, said = own_trees.wiki_tree(desk.folder / "planted", list(test_wlc.CRITERIA))
-    gone = {(titles[0], test_wlc.CRITERIA[0]), (titles[1], test_wlc.CRITERIA[1])}  # a tie, and no winner
-    kept = {key: one for key, one in said.items() if key not in gone and key[0] != titles[2]}  # its article is missing
-    return Counter((title, {"gen": "openai", "gt": "wikipedia"}[one], of, "wins") for (title, of), one in kept.items())
-
-
-def gym_files(_: Desk) -> Said:
-    degrees = dict(zip(gym.SUPPORT, ("full", "partial", "no"), strict=True))
-    files = {system: gym.claims_judged(system) for system in gym.SYSTEMS}
-    return Counter(
-        (question, system, "support", degrees[claim["score"]])
-        for system, found in files.items()
-        for question, one in found.items()
-        for claim in one["detailed"].values()
-    )
-
-
-def gym_scores(_: Desk) -> Said:
-    """Two scores a report, 0 to 10, of six questions and two systems; the third report of GPTResearcher is missing."""
-    scores = {
-        (f"{354532 + n}", system): {"clarity": 4 + shift - 3 * (n == 5 and shift > 0), "insightfulness": 5}
-        for n in own_trees.NUMBERS
-        for system, shift in (("GPTResearcher", 2), ("search-r1-custom", 0))
-        if (n, system) != (2, "GPTResearcher")
-    }
-    return Counter((*place, name, str(score)) for place, said in scores.items() for name, score in said.items())
-
-
-def dr3_claims(desk: Desk) -> Said:
-    """The verdict on each claim in the files of factual accuracy that are theirs."""
-    words = {True: "true", False: "false"}
-    found = Said()
-    for path in desk.folder.glob("published/results/*/*/*/eval_factual_accuracy_20260301_000000.json"):
-        for claim in json.loads(path.read_text(encoding="utf-8"))["details"]["verification_result"]["verifications"]:
-            (verdict,) = claim["citation_results"]
-            found[path.parts[-2], path.parts[-3], "factual", words[verdict["supported"]]] += 1
-    return found
-
-
-def dr3_files(_: Desk) -> Said:
-    """Three insights a report: one of the files' own number, one found but for a failure, one found."""
-    degrees = ("no", "partial", "full")
-    reports = [(n, system) for n in own_trees.NUMBERS for system in ("glm-4.7", "qwen3") if (n, system) != (2, "qwen3")]
-    answers = ((n, system, said) for n, system in reports for said in (degrees[n % 3], *["full"] * (1 + (n != 1))))
-    return Counter((f"{n + 1:03}", system, "insight", said) for n, system, said in answers)
-
-
-def votes_in_files(_: Desk) -> Said:
-    """Three votes of two models on three statements of each survey but one; a third vote that failed, and two slips."""
-    found = Said()
-    for n in (0, 1, 3, 4, 5):
-        for statement in (1, 2, 3):
-            true, slips, votes = (n + statement) % 3 != 0, 2 * ((n, statement) == (1, 1)), 6 - (statement == 2)
-            for said, often in (("correct", votes - slips), ("incorrect", slips)):
-                said = said if true else {"correct": "incorrect", "incorrect": "correct"}[said]
-                found[f"2312.0{4860 + n}", "o3", "correct", said] += often
-    return +found
-
-
-def race_files(_: Desk) -> Said:
-    return Counter(
-        (str(n + 1), system, criterion, str(score))
-        for place, system in enumerate(("alpha", "beta", "gamma"))
-        for n in own_trees.NUMBERS
-        if (system, n) != ("beta", 2)
-        for criterion, score in own_trees.race_scores(system, n, 0.004 * place).items()
-    )
-
-
-def publishers_file(desk: Desk) -> Said:
-    """Of the publisher's one file of writing, brought in as OpenAI's: it does not say whose article it judges."""
-    (path,) = desk.folder.glob("wlc_real/results/test_writing/*_writing.json")
-    entries = [one for of in json.loads(path.read_text(encoding="utf-8"))["details"].values() for one in of]
-    winners = {"gen": "openai", "gt": "wikipedia"}
-    topic = path.name.removesuffix("_writing.json")
-    return Counter((topic, winners[one["winner"]], one["criterion_id"], "wins") for one in entries)
-
-
-FILES: Mapping[str, Callable[[Desk], Said]] = {
-    "wlc": wlc_files, "deepresearchgym": gym_files, "dr3_eval": dr3_files, "reportbench": votes_in_files,
-    "race": race_files, "gym_scores": gym_scores, "dr3_claims": dr3_claims, "wlc_real": publishers_file,
-}  # fmt: skip
+    return share

@@ -1,8 +1,8 @@
 """What a study's files imply for each row of its walk, worked out from what was planted and never by calipers.
 
 For each group of a row's pattern: a text that it is; a number that was planted, which its interval holds or which it is
-rounded from; two numbers between which all of it lies; a function of the desk and its people that works out of the labels
-and files what is printed, whatever the interval; or None for what only the run can tell.
+rounded from; a function of the desk and its people that works out of the labels and files what is printed, with the ends
+of its interval where one is printed; or None for what only the run can tell.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from itertools import starmap
 from annotation.protocol import read_protocol
 from tests.studies import from_labels, test_deepresearchgym, test_dr3_eval, test_race, test_reportbench, test_wlc
 from tests.studies.desk import Decide, Desk
-from tests.studies.intervals import Interval
+from tests.studies.intervals import Interval, by_t, over_rows
 from tests.studies.recogniser import recognised
 
-Value = str | float | tuple[float, float] | Interval | None
+Value = str | float | Interval | None
 Implied = Value | from_labels.Worked
 _NUMBER = re.compile(r"[−-]?(?:\d[\d,]*\.?\d*|\.\d+)")
 
@@ -37,13 +37,10 @@ def agrees(group: str, value: Value, *, printed: bool = False) -> bool:
     if isinstance(value, Interval):
         ends = zip(numbers, (value.value, value.low, value.high), (0.0, value.slack, value.slack), strict=True)
         return all(abs(float(found) - end) <= slack + _rounding(found) for found, end, slack in ends)
-    if isinstance(value, tuple):
-        return all(value[0] < float(number) <= value[1] for number in (numbers[:1] if printed else numbers))
     if len(numbers) == 3:
-        point, low, high = map(float, numbers)
-        if not printed or not low <= point <= high:
-            return not printed and low <= value <= high
-    return abs(float(numbers[0]) - value) <= _rounding(numbers[0])
+        _, low, high = map(float, numbers)
+        return not printed and low <= value <= high  # a number that is worked out has its ends
+    return bool(abs(float(numbers[0]) - value) <= _rounding(numbers[0]))
 
 
 def _rounding(number: str) -> float:
@@ -62,8 +59,6 @@ def _cell(value: Value, printed: bool) -> str:
         return "–" if value is None else "="
     if isinstance(value, Interval):
         return f"= {value.value:.3g} [{value.low:.3g}, {value.high:.3g}]"
-    if isinstance(value, tuple):
-        return f"{value[0]:.3g} to {value[1]:.3g}" if printed else f"> {value[0]:.3g}"
     return f"= {value:.3g}" if printed else f"{value:.3g}"
 
 
@@ -99,57 +94,65 @@ BEST_SURVEYS = _half(LEADS)
 GROUPS = Counter(criterion.category for criterion in read_protocol("wlc_writing_39")[0].criterion)
 LED = sum(-(-size // 4) for size in GROUPS.values()) / GROUPS.total()  # every fourth criterion of a call
 
+
+def led(desk: Desk, decide: Mapping[str, Decide]) -> Value:
+    """What was planted in the judge `led`."""
+    found = by_t(from_labels.turned("led"), "wlc", 39)(desk, decide)
+    assert abs(found.value - LED) < 1e-9
+    return found
+
+
 WLC: Mapping[int, tuple[Implied, ...]] = {
     1: ("12 topics, 3 systems (1 reference), 36 reports", "36 of 36 texts"), 3: ("72 of 72",), 5: (from_labels.lakes,),
-    6: ("1", "1 with a byte order mark", "1 with Windows line ends", "1 with a name in decomposed letters"),
+    6: ("1", "1 with a byte order mark", "1 with Windows line ends", "1 with a name in decomposed letters", "13 of 13 texts"),
     7: (from_labels.cut("wlc_files/test_data/atlas/md_data/*.md"),
         from_labels.cut("wlc_files/wiki_data/cleaned_data/article/*.md")),
     8: (recognised("wlc"),), 9: ("10 of 10 items",), 10: (from_labels.answers("wlc"),),
     11: ("741 labels of 5 people on 39 criteria",),
-    12: ("20 labels of 2 people on 1 criteria", from_labels.answers("overall")), 14: (from_labels.by_people("citations"),),
+    12: ("20 labels of 2 people on 1 criteria", from_labels.answers("overall")), 14: (from_labels.alike_over_topics("citations"),),
     15: ("120 of 120",), 18: ("refused, incomplete",), 19: ("5", "5"),
     20: ("190 of 741 not applicable, a tie refused",), 21: ("2: 9 items, 1: 1 items",),
-    22: ("19 of 20 slots are handed in",), 24: ("60 calls done", "780 labels ok"), 25: (lambda desk, _: from_labels.alike(desk, "wlc", "careful") - from_labels.alike(desk, "wlc", "local"),),
-    26: ("invalid 1 ok 232 missing 1",), 27: (from_labels.turned, lambda *_: LED), 29: (from_labels.ledger("careful", (1.25, 10.0), 20)[1], ""),
-    30: (lambda desk, _: 100 * from_labels.alike(desk, "wlc", "local"), from_labels.wikipedia_always),
-    31: (lambda desk, _: 2 * from_labels.alike(desk, "wlc") - 1,), 35: ("1.00 [–]", 1 / 3), 36: (from_labels.alike_over_topics("wlc", "careful"),),
+    22: ("19 of 20 slots are handed in",), 24: (from_labels.calls("fake-acc-0.85"), "780 labels ok"), 25: (by_t(lambda desk, _: from_labels.alike(desk, "wlc", "careful") - from_labels.alike(desk, "wlc", "local"), "wlc"),),
+    26: ("invalid 1 ok 232 missing 1",), 27: (by_t(from_labels.turned("careful"), "wlc", 39), led), 29: (from_labels.cost("wlc", "careful", 20), ""),
+    30: (from_labels.percent(from_labels.alike_over_topics("wlc", "local")), from_labels.wikipedia_always),
+    31: (from_labels.among_people,), 35: ("1.00 [–]", 1 / 3), 36: (from_labels.alike_over_topics("wlc", "careful"),),
     37: from_labels.apart_by(lambda desk: from_labels.rates(desk, "facts", "consistent"), "atlas", "borealis"),
-    38: from_labels.variance(from_labels.written, "atlas", test_wlc.TOPICS[1::2]), 39: (from_labels.with_links,), 40: (lambda desk, _: from_labels.won(desk, "wlc", "wikipedia", "atlas"),),
+    38: from_labels.variance(from_labels.written, "atlas", test_wlc.TOPICS[1::2]), 39: (from_labels.with_links,), 40: (from_labels.won("wlc", "wikipedia", "atlas"),),
     42: ("232 of 232",), 43: ("3,861 rows of labels", "36 reports", "20 as they were read"), 44: ("0 of 4 names",),
 }  # fmt: skip
 
 gym = test_deepresearchgym
 GYM: Mapping[int, tuple[Implied, ...]] = {
-    2: ("42 topics, 4 systems, 168 reports", "168 of 168 texts"), 3: ("492 of 492",), 5: (from_labels.clicks,), 6: ("1", "1 with a byte order mark", "1 with Windows line ends"),
+    2: ("42 topics, 4 systems, 168 reports", "168 of 168 texts"), 3: ("492 of 492",), 5: (from_labels.clicks,), 6: ("1", "1 with a byte order mark", "1 with Windows line ends", "11 of 11 texts"),
     7: (from_labels.cut("gym_files/reports/atlas/*.a"),), 8: (recognised("preference"),), 9: ("60 of 60 items",),
     10: (from_labels.answers("preference"),),
     12: ("125 labels of 7 people on 1 criteria",), 13: ("22 of 22",),
     14: ("672 of 672",),
     15: ("123 probes (key point) on 41 topics, about 164 reports",),
     19: from_labels.sides("preference", "atlas"), 20: ("0 of 125 not applicable, a tie refused",), 21: ("3: 41 items, 2: 1 items",),
-    22: ("125 of 126 slots are handed in",), 24: ("1,008 calls done", "1,008 labels ok"),
-    25: (from_labels.by_sign_either_way("coarse"), from_labels.by_sign_either_way("fine")),
+    22: ("125 of 126 slots are handed in",), 24: (from_labels.calls("fake-score-0.1"), "1,008 labels ok"),
+    25: tuple(map(from_labels.by_sign_either_way, ("coarse", "fine"))),
     26: ("ok 32 missing 1",), 29: from_labels.ledger("fine", (0.4, 1.6), 168), 31: (from_labels.two_by_two,),
     32: from_labels.by_sign(lambda _: gym.recalled()),
     34: from_labels.by_sign(lambda desk: dict(from_labels.clarity(desk).stack().items())),
     35: (from_labels.orders,), 36: (from_labels.alike_over_topics("points", gym.READER),),
     37: from_labels.apart_by(from_labels.clarity, "atlas", "atlas_custom"),
-    40: (lambda desk, _: from_labels.won(desk, "preference", "atlas", "borealis"),),
-    41: (lambda desk, _: float(from_labels.clarity(desk)[["atlas", "atlas_custom"]].corr("spearman").iloc[0, 1]),),
+    40: (from_labels.won("preference", "atlas", "borealis"),),
+    41: (over_rows(lambda desk: [from_labels.clarity(desk)[["atlas", "atlas_custom"]]], from_labels.spearman),),
     42: ("672 of 672",), 43: ("125 rows of labels", "168 reports", "84 as they were read"), 44: ("0 of 4 names",),
 }  # fmt: skip
 
 DR3: Mapping[int, tuple[Implied, ...]] = {
-    3: (from_labels.prompts,), 4: ("10 topics, 5 systems, 50 reports", "50 of 50 texts"), 5: ("25",), 6: ("1", "1 with a byte order mark", "1 with Windows line ends"),
+    3: (from_labels.prompts,), 4: ("10 topics, 5 systems, 50 reports", "50 of 50 texts"), 5: ("25",), 6: ("1", "1 with a byte order mark", "1 with Windows line ends", "11 of 11 texts"),
     7: (from_labels.cut("dr3/results/128k/claude/*/*.md"),), 8: (recognised("dr3"),), 9: ("50 of 50 items",),
     13: ("995 labels of 4 people on 5 criteria", from_labels.scored_anew("dr3")),
-    14: (lambda desk, _: from_labels.alike(desk, "factual", "gpt-5.1"), from_labels.by_people("factual"), "10 of 10"), 15: (lambda desk, _: from_labels.alike(desk, "insights", "gpt-5.1"),),
-    16: (from_labels.by_people("checklist"),), 18: ("refused, incomplete",), 19: ("8", "8", (0.0, 8.0)),
+    14: (from_labels.alike_over_topics("factual", "gpt-5.1"), from_labels.alike_over_topics("factual"), "10 of 10", "10 of 10"), 15: (from_labels.alike_over_topics("insights", "gpt-5.1"), "33 of 33"),
+    16: (from_labels.alike_over_topics("checklist"), "8 of 8"), 18: ("refused, incomplete",), 19: from_labels.seen("sided", "claude"),
     21: ("4: 49 items, 3: 1 items",), 22: ("199 of 200 slots are handed in",), 23: (from_labels.apart("dr3", 15),),
-    24: ("22 calls done", "33 labels ok"), 25: (from_labels.nearer("dr3", "judge-a", "judge-b", 100),), 26: ("ok 31 missing 2",), 28: (from_labels.spread("dr3", "judge-a"),),
-    29: (from_labels.ledger("judge-a", (1.25, 10.0), 50)[1],),
+    24: (from_labels.calls("fake-label"), "33 labels ok"), 25: (by_t(from_labels.nearer("dr3", "judge-a", "judge-b", 100), "dr3"),), 26: ("ok 31 missing 2",), 28: (by_t(from_labels.spread("dr3", "judge-a"), "dr3"),),
+    29: (from_labels.cost("dr3", "judge-a", 50),),
     31: (from_labels.alpha_of("dr3"),), 33: (from_labels.with_experts(from_labels.r_of), from_labels.experts_two_by_two), 34: (from_labels.with_experts(from_labels.pairs_in_order),),
-    35: (from_labels.judges_orders,), 36: (from_labels.alpha_over_tasks,),
+    35: (from_labels.judges_orders,), 36: (from_labels.alpha_of("dr3", "judge-a"),),
     37: (from_labels.difference, from_labels.difference_p),
     38: from_labels.variance(from_labels.scored("dr3", test_dr3_eval.SYSTEMS), "claude", BEST_TASKS),
     41: (from_labels.conditions_together,), 42: ("31 of 31",),
@@ -158,37 +161,37 @@ DR3: Mapping[int, tuple[Implied, ...]] = {
 }  # fmt: skip
 
 REPORTBENCH: Mapping[int, tuple[Implied, ...]] = {
-    3: ("10 topics, 2 systems, 20 reports", "20 of 20 texts"), 5: ("40",), 6: ("1", "1 with a byte order mark", "1 with Windows line ends"), 9: ("80 of 80 items",),
-    14: (from_labels.by_people("cited"),), 18: ("refused, incomplete",), 21: ("2: 79 items, 1: 1 items",), 22: ("159 of 160 slots are handed in",),
-    23: (from_labels.apart("rb"),), 24: ("240 calls done",),
-    25: (lambda desk, _: from_labels.alike(desk, "rb", "flash") - from_labels.alike(desk, "rb", "pro"),),
+    3: ("10 topics, 2 systems, 20 reports", "20 of 20 texts"), 5: ("40",), 6: ("1", "1 with a byte order mark", "1 with Windows line ends", "5 of 5 texts"), 9: ("40 of 40 items",),
+    14: (from_labels.alike_over_topics("cited"), "60 of 60"), 18: ("refused, incomplete",), 21: ("2: 79 items, 1: 1 items",), 22: ("159 of 160 slots are handed in",),
+    23: (from_labels.apart("rb"),), 24: (from_labels.calls("fake-label"),),
+    25: (by_t(lambda desk, _: from_labels.alike(desk, "rb", "flash") - from_labels.alike(desk, "rb", "pro"), "rb"),),
     26: ("ok 85 invalid 5",), 28: from_labels.voted(),
     29: from_labels.ledger("pro", (1.25, 10.0), 240),
-    30: (lambda desk, _: from_labels.alike(desk, "rb", "pro"),),
+    30: (from_labels.alike_over_topics("rb", "pro"),),
     31: (from_labels.fleiss,),
     36: (from_labels.kappa_with("rb", "pro"),),
     37: from_labels.apart_by(from_labels.correct, "gemini-dr", "openai-dr"),
     38: from_labels.variance(from_labels.scored("rb", test_reportbench.SYSTEMS), "gemini-dr", BEST_SURVEYS),
-    42: ("85 of 85",), 43: ("639 rows of labels", "20 reports", "0 as they were read"), 44: ("0 of 2 names",), 45: ("85",),
+    42: ("85 of 85",), 43: ("180 rows of labels", "60 reports", "40 as they were read"), 44: ("0 of 2 names",), 45: ("85",),
 }  # fmt: skip
 
 SOURCES = "\n## References\n\n[1] https://example.org/source\n"  # added to its reports
 
 RACE: Mapping[int, tuple[Implied, ...]] = {
-    3: ("8 topics, 5 systems (1 reference), 40 reports", "40 of 40 texts"), 5: ("32",), 6: ("1 with a byte order mark", "1 with Windows line ends"),
+    3: ("8 topics, 5 systems (1 reference), 40 reports", "40 of 40 texts"), 5: ("32",), 6: ("1", "1 with a byte order mark", "1 with Windows line ends", "1", "17 of 17 texts"),
     7: (statistics.median(from_labels.cited(test_race.article(task, "gemini") + SOURCES) for task in test_race.TASKS),),
     8: (recognised("race"),), 9: ("64 of 64 items",),
-    10: (from_labels.answers("overall"),), 13: ("960 labels of 3 people on 5 criteria", from_labels.scored_anew("race")), 14: (lambda desk, _: from_labels.alike(desk, "cited", "gemini-2.5-flash"), from_labels.by_people("cited")),
-    16: (from_labels.by_people("listed"),), 17: tuple(test_race.weights(task)["insight_2"] for task in (1, 2)),
-    19: ("12", "12", (0.0, 8.0)), 21: ("3: 64 items",), 22: ("96 of 96 slots are handed in",),
-    24: ("32 calls done", "320 labels ok"), 25: (from_labels.nearer("race", "as-published", "turned", 10),), 26: ("ok 68 missing 4",), 27: (from_labels.higher_first,),
-    28: (from_labels.changes,), 29: tuple(from_labels.ledger(judge, (1.25, 10.0), 32)[1] for judge in ("as-published", "both-orders")),
+    10: (from_labels.answers("overall"),), 13: ("960 labels of 3 people on 5 criteria", from_labels.scored_anew("race")), 14: (from_labels.alike_over_topics("cited", "gemini-2.5-flash"), from_labels.alike_over_topics("cited"), "32 of 32"),
+    16: (from_labels.alike_over_topics("listed"), "200 of 200"), 17: tuple(test_race.weights(task)["insight_2"] for task in (1, 2)),
+    19: from_labels.seen("race", "gemini"), 21: ("3: 64 items",), 22: ("96 of 96 slots are handed in",),
+    24: ("32 calls done", "320 labels ok"), 25: (by_t(from_labels.nearer("race", "as-published", "turned", 10), "race"),), 26: ("ok 68 missing 4",), 27: (by_t(from_labels.higher_first, "race"),),
+    28: (from_labels.changes,), 29: tuple(from_labels.cost("race", judge, 32) for judge in ("as-published", "both-orders")),
     31: (from_labels.alpha_of("race"),), 32: from_labels.by_sign(from_labels.insight_in_files, "chosen"),
-    33: (lambda desk, _: from_labels.columns(desk)[1],),
-    34: (lambda desk, _: from_labels.columns(desk)[0], from_labels.order_among_people),
-    35: (from_labels.order_with_people("both-orders"), from_labels.order_with_people("turned")),
+    33: (over_rows(from_labels.BOTH_ORDERS, from_labels.of_means),),
+    34: tuple(map(from_labels.par, (from_labels.BOTH_ORDERS, from_labels.of_raters()))),
+    35: tuple(map(from_labels.order_with_people, ("both-orders", "turned"))),
     36: (from_labels.overall_over_tasks,),
-    40: (lambda desk, _: from_labels.won(desk, "overall", "gemini", "grok"),),
+    40: (from_labels.won("overall", "gemini", "grok"),),
     42: ("68 of 68",), 43: ("3,840 rows of labels", "40 reports", "40 as they were read"), 44: ("0 of 4 names",), 45: (from_labels.words,),
 }  # fmt: skip
 
@@ -207,7 +210,7 @@ IMPLIED = {
             ),
             from_labels.cut("wlc_real/data/*/test_data/openai/md_data/*.md", r"(?:\[\d+\])+"),
         ),
-        8: (recognised("wlc", 1),),
+        8: (recognised("wlc"),),
         14: ("3,036 of 3,036",),
         15: ("reports that are not there or empty 1", "2,256 of 2,336"),
         19: from_labels.sides("wlc", "wikipedia"),

@@ -6,8 +6,9 @@ draws of one distribution do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,8 @@ from scipy import stats
 
 Numbers = npt.NDArray[np.float64]
 DRAWS, TIMES = 499, 40  # as many draws as a walk takes, so many times over: how far their ends lie apart
+
+ASSUMED = 0.1  # how alike labels of one topic are, where none differs
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,10 @@ def wilson(right: pd.Series[bool], topic: pd.Series[str]) -> Interval:
     sums = right.astype("float").groupby(topic.to_numpy()).agg(["sum", "size"])
     count, n, share = len(sums), int(sums["size"].sum()), float(right.mean())
     off = sums["sum"] - share * sums["size"]
-    variance = count / (count - 1) * float((off**2).sum()) / n**2
+    return _wilson(share, count / (count - 1) * float((off**2).sum()) / n**2, n, count)
+
+
+def _wilson(share: float, variance: float, n: int, count: int) -> Interval:
     worth = min(n, share * (1 - share) / variance)
     t = float(stats.t.ppf(0.975, count - 1))
     low, high = (
@@ -41,6 +47,12 @@ def wilson(right: pd.Series[bool], topic: pd.Series[str]) -> Interval:
         for sign in (-1, 1)
     )
     return Interval(share, float(low), float(high))
+
+
+def wilson_of_means(right: pd.Series[bool], topic: pd.Series[str]) -> Interval:
+    """The same where each topic counts once."""
+    means = right.astype("float").groupby(topic.to_numpy()).mean()
+    return _wilson(float(means.mean()), float(means.var() / len(means)), len(right), len(means))
 
 
 def resampled(statistic: Callable[[Numbers], Numbers], topics: int) -> Interval:
@@ -59,14 +71,93 @@ def resampled(statistic: Callable[[Numbers], Numbers], topics: int) -> Interval:
     )
 
 
-def of_alpha(pairs: pd.DataFrame, topic: pd.Series[str]) -> Interval:
-    """Krippendorff's α of numbers, of units of two labels each (`label_x`, `label_y`), from sums of each topic."""
-    x, y = (pairs[f"label_{name}"].astype("float") for name in "xy")
-    each = pd.DataFrame({"n": 2.0, "apart": (x - y) ** 2, "sum": x + y, "squares": x**2 + y**2}).groupby(topic).sum()
+def times(by: float, found: Interval) -> Interval:
+    return replace(found, value=by * found.value, low=by * found.low, high=by * found.high, slack=by * found.slack)
+
+
+def t_of(value: float, without: Numbers) -> Interval:
+    """By t of C - 1 and the jackknife's error, of a value and what it is `without` each topic in turn."""
+    count = len(without)
+    error = float(np.sqrt((count - 1) / count * ((without - without.mean()) ** 2).sum()))
+    half = float(stats.t.ppf(0.975, count - 1)) * error
+    return Interval(value, value - half, value + half)
+
+
+def t_mean(of_topics: pd.Series[float]) -> Interval:
+    """Of the mean of one value a topic."""
+    half = float(stats.t.ppf(0.975, len(of_topics) - 1) * of_topics.sem())
+    return Interval(value := float(of_topics.mean()), value - half, value + half)
+
+
+class Without:
+    """A desk of the same labels but those of one topic."""
+
+    def __init__(self, labels: pd.DataFrame, study: str, gone: str) -> None:
+        self._labels, self._study = labels[labels["cluster_id"] != gone], study
+
+    def verdicts(self, study: str) -> pd.DataFrame:
+        assert study == self._study
+        return self._labels
+
+
+def by_t(worked: Any, study: str, labels: int = 0) -> Any:
+    """A number of a study's labels by t of C - 1 and the jackknife's error.
+
+    `labels`: of each topic, where the number is an effect of which none may be there. An interval that holds none, or
+    has no width, is then at least that of labels which all show this effect, were there others that nobody drew: their
+    share is Wilson's bound of 1, with the design effect of an intraclass correlation of .1.
+    """
+
+    def interval(desk: Any, decide: Any) -> Interval:
+        whole, value = desk.verdicts(study), float(worked(desk, decide))
+        topics = sorted(whole["cluster_id"].unique())
+        without = [worked(Without(whole, study, gone), decide) for gone in topics]
+        found = t_of(value, np.array(without, dtype=float))
+        if not labels or (found.low < found.high and (found.low > 0 or found.high < 0)):
+            return found
+        worth = labels * len(topics) / (1 + (labels - 1) * ASSUMED)
+        like = worth / (worth + float(stats.t.ppf(0.975, len(topics) - 1)) ** 2)
+        ends = like * value - (1 - like), like * value + 1 - like
+        return replace(found, low=min(found.low, ends[0]), high=max(found.high, ends[1]))
+
+    return interval
+
+
+def ends_of(value: float, drawn: Numbers, topics: int) -> Interval:
+    """As `resampled`, of fewer draws: how far two samples of them lie apart is told by drawing from these."""
+    tail = float(stats.norm.cdf(-np.sqrt(topics / (topics - 1)) * stats.t.ppf(0.975, topics - 1)))
+    low, high = np.nanquantile(drawn, [tail, 1 - tail])
+    again = np.random.default_rng(98).choice(drawn[~np.isnan(drawn)], (200, DRAWS))
+    apart = np.quantile(again, [tail, 1 - tail], axis=1).std(axis=1).max() * np.sqrt(1 + DRAWS / len(drawn))
+    return Interval(value, float(low), float(high), 4 * float(apart))
+
+
+def over_rows(of: Callable[[Any], Sequence[Any]], statistic: Callable[..., float]) -> Any:
+    """A number of arrays that hold one row a topic, with its ends where rows are drawn; the tails are of those that say
+    anything.
+    """
+
+    def interval(desk: Any, _: Any) -> Interval:
+        rows = [np.asarray(array) for array in of(desk)]
+        draw, topics = np.random.default_rng(97), len(rows[0])
+        picked = (draw.integers(0, topics, topics) for _ in range(4 * DRAWS))
+        drawn = np.array([statistic(*(array[one] for array in rows)) for one in picked], dtype=float)
+        told = np.nan_to_num(rows[0].astype("float")).reshape(topics, -1).any(axis=1).sum()
+        return ends_of(float(statistic(*rows)), drawn, int(told))
+
+    return interval
+
+
+def of_alpha(labels: pd.DataFrame) -> Interval:
+    """Krippendorff's α of numbers, from sums of each topic. `labels`: `topic`, `unit`, `label`."""
+    x = labels.assign(label=labels["label"].astype("float"), squares=labels["label"].astype("float") ** 2, n=1.0)
+    units = x.groupby(["topic", "unit"])[["n", "label", "squares"]].sum().query("n > 1")
+    apart = 2 * (units["n"] * units["squares"] - units["label"] ** 2) / (units["n"] - 1)
+    each = units.assign(apart=apart).groupby("topic")[["n", "apart", "label", "squares"]].sum()
 
     def alpha(weights: Numbers) -> Numbers:
         n, apart, total, squares = (weights @ each.to_numpy()).T
-        return 1 - (2 * apart / n) / (2 * (n * squares - total**2) / (n * (n - 1)))
+        return 1 - (apart / n) / (2 * (n * squares - total**2) / (n * (n - 1)))
 
     return resampled(alpha, len(each))
 

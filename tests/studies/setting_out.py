@@ -179,7 +179,7 @@ def dr3_eval(folder: Path, base: str) -> dict[str, Decide]:
     put(folder / "together.toml", BY_TWO.format(base=base))
     stripped("dr3_total", folder / "dr3_stripped.toml")
     asked = {study: reader_of(f"dr3_{study}") for study in ("insights", "checklist", "factual")}
-    return {"dr3": test_dr3_eval.expert, **asked}
+    return {"dr3": test_dr3_eval.expert, "sided": either, **asked}
 
 
 def reportbench(folder: Path, base: str) -> dict[str, Decide]:
@@ -194,6 +194,7 @@ def reportbench(folder: Path, base: str) -> dict[str, Decide]:
     for path in (folder / "published/o3").glob("*.json"):  # ends of lines are needed, to be other ones
         put(path, json.dumps(json.loads(path.read_text(encoding="utf-8")), indent=1))
     odd(folder / "published", "o3/*.json")
+    put(folder / "reader.toml", TOGETHER.format(base=base))
     put(folder / "judges.toml", test_reportbench.JUDGES.format(base=base, worse=test_reportbench.WORSE))
     return {"rb": test_reportbench.person, "cited": reader_of("rb_cited")}
 
@@ -203,17 +204,22 @@ def race(folder: Path, base: str) -> dict[str, Decide]:
     for path in (folder / "bench").glob("data/test_data/*/*.jsonl"):
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         put(path, json_lines({**row, "article": row["article"] + SOURCES} for row in rows))
-    own_trees.race_tree(folder / "published")
-    marked = folder / "published/data/test_data/raw_data/alpha.jsonl"
+    for name in ("published", "odd"):
+        own_trees.race_tree(folder / name)
+    marked = folder / "odd/data/test_data/raw_data/alpha.jsonl"
     marked.write_bytes(b"\xef\xbb\xbf" + marked.read_bytes())
     other_ends = marked.with_name("beta.jsonl")
     other_ends.write_bytes(other_ends.read_bytes().replace(b"\n", b"\r\n"))
+    _gone, bare, *rows = map(
+        json.loads, (file := marked.with_name("gamma.jsonl")).read_text(encoding="utf-8").splitlines()
+    )
+    put(file, json_lines([{**bare, "article": " "}, *rows]))
     put(folder / "race_shares.toml", (FOLDER / "protocols/race_shares.toml").read_text(encoding="utf-8"))
     said, text = reader_of("wlc_citation"), "It fills with sediment."
     found = {label: verdict for verdict, label in VERDICTS.items()} | {"conflict": "unsupported"}  # FACT knows three
     for system in test_race.SYSTEMS:
         answers = [found[said(Task("", str(task), (system,), "", text, ""))] for task in test_race.TASKS]
-        lines = (fact_line(n, {"https://a.org": [(text, answers[n - 1])]}) for n in test_race.TASKS)
+        lines = (fact_line(n, {f"https://a.org/{system}/{n}": [(text, answers[n - 1])]}) for n in test_race.TASKS)
         put(folder / f"bench/results/fact/{system}/validated.jsonl", json_lines(lines))
     criteria = map(json.loads, (folder / "bench" / test_race.CRITERIA).read_text(encoding="utf-8").splitlines())
     wanted = "".join(  # its own criteria as what a report is to meet

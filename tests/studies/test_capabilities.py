@@ -5,6 +5,7 @@ To write it again: CALIPERS_WRITE_PAGES=1 pytest -m slow tests/studies/test_capa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from tests.annotation.judges.conftest import Fake
 from tests.studies.desk import Desk
 from tests.studies.implied import IMPLIED, agrees
+from tests.studies.intervals import Interval
 from tests.studies.page import PAGES, same_on_the_page
 from tests.studies.setting_out import SET_OUT
 from tests.studies.walking import Shown, promised, walked
@@ -87,15 +89,18 @@ def test_every_mark_is_a_row_of_the_page_and_every_blank_says_why(walk: str) -> 
         int(row.split("|")[1]) for row in page.splitlines() if row[2:4].strip().isdigit() and row.split("|")[-3].strip()
     }
     assert implied == {*IMPLIED[walk]}, "what its files imply stands beside it"
+    cells = [line.replace(r"\|", "").split("|") for line in page.splitlines() if line[2:4].strip().isdigit()]
+    ends = [(row[1], *(len(re.findall(r"\[[^],]+, [^],]+\]", row[place])) for place in (-4, -3))) for row in cells]
+    assert [row for row, came, worked_out in ends if came != worked_out] == [], "each interval, a second time"
 
 
 def test_a_number_that_the_files_do_not_imply_is_no_mark() -> None:
     assert agrees(".77 [.73, .80]", 0.78)
     assert not agrees(".77 [.73, .80]", 0.81)
-    assert not agrees(".77 [.73, .80]", 0.78, printed=True), "worked out of the labels: the number itself"
-    assert not agrees(".76 [.10, .11]", 0.761, printed=True), "an interval that its number lies outside"
-    assert agrees("83 [55, 95]", (50.0, 100.0))
-    assert not agrees("83 [55, 95]", (60.0, 100.0))
+    assert not agrees(".77 [.73, .80]", 0.77, printed=True), "worked out of the labels: its ends too"
+    assert agrees(".77 [.73, .80]", Interval(0.772, 0.734, 0.796), printed=True)
+    assert not agrees(".77 [.73, .80]", Interval(0.772, 0.72, 0.796), printed=True)
+    assert agrees(".77 [.73, .80]", Interval(0.772, 0.72, 0.796, slack=0.01), printed=True)
     assert agrees("−.06", -0.0553)
     assert not agrees(".06", -0.0553)
     assert not agrees("1,008 labels ok", "1,007 labels ok")
@@ -120,6 +125,7 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("walk", STUDIES)
 def test_a_walk_through_the_study_shows_what_the_page_says(walk: str, desk: Desk, fake: Fake) -> None:
+    desk.bill = fake.bill
     decide = SET_OUT[walk](desk.folder, fake.base)
     same_on_the_page(PAGE, walk, section(walk, list(walked(desk, walk, decide)), promised(walk)[1]))
 

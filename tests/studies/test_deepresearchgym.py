@@ -68,6 +68,12 @@ POINTS = {
 }
 READS = 0.9  # how often the published judge labels a key point or a claim rightly
 SUPPORT = (1.0, 0.5, 0.0)
+CLAIM_NUMBERS = (1, 2, 3, 4)  # claims of a report
+
+
+def page(number: int) -> str:
+    """The address that a claim of this number cites."""
+    return f"https://a.org/{number}"
 
 
 def write_tree(root: Path) -> Path:
@@ -83,8 +89,9 @@ def write_tree(root: Path) -> Path:
         points = [{"point_number": number, "point_content": f"Point {number} of it."} for number in POINT_NUMBERS]
         put(root / f"key_point/{question}_aggregated.json", json.dumps({"question": question, "key_points": points}))
     put(root / f"key_point/{QUESTIONS[0]}_aggregated.json", "")
-    put(root / "pages/pages.csv", "url,file\nhttps://a.org/1,one.txt\n")
-    put(root / "pages/one.txt", "A page.\n")
+    put(root / "pages/pages.csv", "url,file\n" + "".join(f"{page(n)},{n}.txt\n" for n in CLAIM_NUMBERS))
+    for n in CLAIM_NUMBERS:
+        put(root / f"pages/{n}.txt", f"The page {n}.\n")
     for system in SYSTEMS:
         for kind, results in (("kpr", points_judged(system)), ("citation", claims_judged(system))):
             put(root / f"reports/{system}/evaluation_results_{kind}_{READER}.json", json.dumps(results))
@@ -108,13 +115,13 @@ def claims_judged(system: str) -> dict[str, Any]:
     found = {}
     for question in QUESTIONS:
         claims = {}
-        for number in (1, 2, 3, 4):
+        for number in CLAIM_NUMBERS:
             true = 1.0 if 4 * OVERALL[question, system] > number - 0.5 else 0.5 * (number % 2)
             score = true if draw.random() < READS else draw.choice(SUPPORT)
             text = f"Claim {number} of {system} on {question}."
             claims[f"claim_{number}"] = {
                 "claim": text,
-                "urls": ["https://a.org/1"],
+                "urls": [page(number), *([page(1)] if number == 4 else [])],
                 "score": score,
                 "justification": ".",
             }

@@ -99,7 +99,10 @@ def write_tree(root: Path) -> Path:
         ]  # fmt: skip
         put(root / "results" / system / survey / "citations.csv", table(cited))
         for n in range(2):  # the third page could not be fetched
-            put(root / "results" / system / "raw_texts" / f"{survey}-{n}-{system}.txt", f"A page about claim {n}.")
+            put(
+                root / "results" / system / "raw_texts" / f"{survey}-{n}-{system}.txt",
+                f"A page about claim {n} on {survey}, for {system}.",
+            )
     return root
 
 

@@ -39,8 +39,8 @@ from sqlalchemy import select
 from annotation.errors import AnnotationError
 from db.connect import reading
 from db.people_tables import Rater
-from db.tables import Assignment, Label, Study, System, Topic
-from tests.studies import from_files, from_labels
+from db.tables import Assignment, Label, Report, Source, Study, System, Topic
+from tests.studies import from_files, from_labels, from_results
 from tests.studies.desk import Decide, Desk
 from tests.studies.implied import IMPLIED, agrees, shown, worked_out
 
@@ -156,7 +156,13 @@ def _orders(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
 
 
 def _hashes(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
+    """Items of which people and judges read the same, by hashes that are of a report's or a source's text.
+
+    Of those that show one: a page that was never fetched is none.
+    """
     with reading(desk.engine) as session:
+        texts = {*session.scalars(select(Report.shown_text)), *session.scalars(select(Source.text))} - {""}
+        hashes = {sha256(text.encode()).hexdigest() for text in texts}
         rows = session.execute(
             select(Assignment.item_id, Rater.kind, Label.left_sha256, Label.right_sha256)
             .join(Assignment, Assignment.id == Label.assignment_id)
@@ -167,8 +173,10 @@ def _hashes(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
         read: dict[int, dict[str, set[frozenset[str | None]]]] = {}
         for item, kind, one, other in rows:
             read.setdefault(item, {}).setdefault(kind, set()).add(frozenset((one, other)))
-    both = [texts for texts in read.values() if len(texts) == 2]
-    return f"{sum(texts['human'] == texts['judge'] for texts in both)} of {len(both)} items"
+    nothing = {None, sha256(b"").hexdigest()}
+    both = [of for of in read.values() if len(of) == 2 and set().union(*of["human"]) - nothing]
+    same = [of["human"] == of["judge"] and set().union(*of["human"]) - {None} <= hashes for of in both]
+    return f"{sum(same)} of {len(both)} items"
 
 
 def _texts(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
@@ -202,7 +210,7 @@ def _names(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
 
 def _judged(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
     study, files = words
-    came, told = from_labels.judged(desk, study), from_labels.FILES[files](desk)
+    came, told = from_results.judged(desk, study), from_results.FILES[files](desk)
     by_system = Counter[str]()
     for (_topic, system, *_rest), often in came.items():
         by_system[system] += often

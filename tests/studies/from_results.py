@@ -1,0 +1,107 @@
+"""What judges' answers of a study are by its result files, read here or as they were planted, and nothing of calipers."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from tests.studies import own_trees, test_wlc
+from tests.studies import test_deepresearchgym as gym
+from tests.studies.desk import Desk
+
+Said = Counter[tuple[str, str, str, str]]  # topic, system (of a pair: the one that wins), criterion, answer
+
+
+def judged(desk: Desk, study: str) -> Said:
+    """What judges' answers say that are valid."""
+    labels = desk.verdicts(study).query("rater_kind == 'judge' and status == 'ok'")
+    pairs = labels["label"].isin(["A", "B"])
+    winner = labels["system_a"].where(labels["label"] != "B", labels["system_b"])
+    answers = labels["label"].astype("str").where(~pairs, "wins")
+    return Counter(zip(labels["cluster_id"], winner, labels["criterion"], answers, strict=True))
+
+
+def wlc_files(desk: Desk) -> Said:
+    titles, said = own_trees.wiki_tree(desk.folder / "planted", list(test_wlc.CRITERIA))
+    gone = {(titles[0], test_wlc.CRITERIA[0]), (titles[1], test_wlc.CRITERIA[1])}  # a tie, and no winner
+    kept = {key: one for key, one in said.items() if key not in gone and key[0] != titles[2]}  # its article is missing
+    return Counter((title, {"gen": "openai", "gt": "wikipedia"}[one], of, "wins") for (title, of), one in kept.items())
+
+
+def gym_files(_: Desk) -> Said:
+    degrees = dict(zip(gym.SUPPORT, ("full", "partial", "no"), strict=True))
+    files = {system: gym.claims_judged(system) for system in gym.SYSTEMS}
+    return Counter(
+        (question, system, "support", degrees[claim["score"]])
+        for system, found in files.items()
+        for question, one in found.items()
+        for claim in one["detailed"].values()
+    )
+
+
+def gym_scores(_: Desk) -> Said:
+    """Two scores a report, 0 to 10, of six questions and two systems; the third report of GPTResearcher is missing."""
+    scores = {
+        (f"{354532 + n}", system): {"clarity": 4 + shift - 3 * (n == 5 and shift > 0), "insightfulness": 5}
+        for n in own_trees.NUMBERS
+        for system, shift in (("GPTResearcher", 2), ("search-r1_custom", 0))
+        if (n, system) != (2, "GPTResearcher")
+    }
+    return Counter((*place, name, str(score)) for place, said in scores.items() for name, score in said.items())
+
+
+def dr3_claims(desk: Desk) -> Said:
+    """The verdict on each claim in the files of factual accuracy that are theirs."""
+    words = {True: "true", False: "false"}
+    found = Said()
+    for path in desk.folder.glob("published/results/*/*/*/eval_factual_accuracy_20260301_000000.json"):
+        for claim in json.loads(path.read_text(encoding="utf-8"))["details"]["verification_result"]["verifications"]:
+            (verdict,) = claim["citation_results"]
+            found[path.parts[-2], path.parts[-3], "factual", words[verdict["supported"]]] += 1
+    return found
+
+
+def dr3_files(_: Desk) -> Said:
+    """Three insights a report: one of the files' own number, one found but for a failure, one found."""
+    degrees = ("no", "partial", "full")
+    reports = [(n, system) for n in own_trees.NUMBERS for system in ("glm-4.7", "qwen3") if (n, system) != (2, "qwen3")]
+    answers = ((n, system, said) for n, system in reports for said in (degrees[n % 3], *["full"] * (1 + (n != 1))))
+    return Counter((f"{n + 1:03}", system, "insight", said) for n, system, said in answers)
+
+
+def votes_in_files(_: Desk) -> Said:
+    """Three votes of two models on three statements of each survey but one; a third vote that failed, and two slips."""
+    found = Said()
+    for n in (0, 1, 3, 4, 5):
+        for statement in (1, 2, 3):
+            true, slips, votes = (n + statement) % 3 != 0, 2 * ((n, statement) == (1, 1)), 6 - (statement == 2)
+            for said, often in (("correct", votes - slips), ("incorrect", slips)):
+                said = said if true else {"correct": "incorrect", "incorrect": "correct"}[said]
+                found[f"2312.0{4860 + n}", "o3", "correct", said] += often
+    return +found
+
+
+def race_files(_: Desk) -> Said:
+    return Counter(
+        (str(n + 1), system, criterion, str(score))
+        for place, system in enumerate(("alpha", "beta", "gamma"))
+        for n in own_trees.NUMBERS
+        if (system, n) != ("beta", 2)
+        for criterion, score in own_trees.race_scores(system, n, 0.004 * place).items()
+    )
+
+
+def publishers_file(desk: Desk) -> Said:
+    """Of the publisher's one file of writing, brought in as OpenAI's: it does not say whose article it judges."""
+    (path,) = desk.folder.glob("wlc_real/results/test_writing/*_writing.json")
+    entries = [one for of in json.loads(path.read_text(encoding="utf-8"))["details"].values() for one in of]
+    winners = {"gen": "openai", "gt": "wikipedia"}
+    topic = path.name.removesuffix("_writing.json")
+    return Counter((topic, winners[one["winner"]], one["criterion_id"], "wins") for one in entries)
+
+
+FILES: Mapping[str, Callable[[Desk], Said]] = {
+    "wlc": wlc_files, "deepresearchgym": gym_files, "dr3_eval": dr3_files, "reportbench": votes_in_files,
+    "race": race_files, "gym_scores": gym_scores, "dr3_claims": dr3_claims, "wlc_real": publishers_file,
+}  # fmt: skip

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -82,6 +83,20 @@ def share_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     read_once = cache(typer.main.get_command)
     monkeypatch.setattr(typer.main, "get_command", read_once)
     monkeypatch.setattr(typer.testing, "_get_command", read_once)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """The file with the most tests goes first, and all quick tests of a browser are one file: they share a server and
+    a Chromium, which take longer to start than the last files, with a test or two each, should have to wait for."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "tests/browser" if nodeid.startswith("tests/browser/") else nodeid.partition("::")[0]
+
+    quick = config.option.dist == "loadscope" and config.option.markexpr == "not slow"
+    return ByFile(config, log) if quick else None
 
 
 @pytest.hookimpl(optionalhook=True)

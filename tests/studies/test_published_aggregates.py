@@ -205,8 +205,8 @@ def printed(desk: Desk, name: str, rows: list[Row]) -> list[dict[str, Any]]:
         writer = csv.DictWriter(file, columns, restval="")
         writer.writeheader()
         writer.writerows(rows)
-    desk("calibrate", "labels.csv", "--protocol", name, "--out", "out", "--resamples", "99")
-    report = json.loads((desk.folder / "out" / "calibration-report.json").read_text())
+    told = desk("calibrate", "labels.csv", "--protocol", name, "--json", "--resamples", "99")
+    report, _ = json.JSONDecoder().raw_decode(told)
     return list(report["estimates"])
 
 

@@ -586,7 +586,7 @@ def test_nothing_that_a_document_names_is_fetched() -> None:
             self.send_error(404)
 
     with HTTPServer(("127.0.0.1", 0), Counting) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
+        Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         at = f"http://127.0.0.1:{server.server_port}"
         html = f'<base href="{at}"><link rel=stylesheet href=/c><iframe src="{at}/i"></iframe><img src="{at}/x">ab'
         made = read_document(

@@ -453,7 +453,7 @@ class _Server(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[str]:
     made = ThreadingHTTPServer(("127.0.0.1", 0), _Server)
-    thread = threading.Thread(target=made.serve_forever, daemon=True)
+    thread = threading.Thread(target=made.serve_forever, args=(0.02,), daemon=True)  # it ends as soon as it is told
     thread.start()
     yield f"http://127.0.0.1:{made.server_address[1]}"
     made.shutdown()

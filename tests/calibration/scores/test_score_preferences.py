@@ -108,19 +108,22 @@ def candidates(frame: pd.DataFrame, settings: CalibrationSettings = FEW) -> dict
     return {one.judge: one for one in choice.candidates} if choice else {}
 
 
-@pytest.mark.parametrize("score", ["clarity", "recall"])
-def test_a_score_costs_its_judges_whole_call_on_both_reports(score: str) -> None:
+def test_a_score_costs_its_judges_whole_call_on_both_reports() -> None:
     """Of a judge whose calls answer both scores."""
     pairs, calls = FRAME[FRAME["rater_kind"] == "human"].drop_duplicates("item_id"), FRAME[FRAME["rater_id"] == "mini"]
-    rows = calls.groupby(["cluster_id", "system_a"])["criterion"].agg(["size", lambda given: score in set(given)])
-    one, other = (
-        rows.reindex(pd.MultiIndex.from_frame(pairs[["cluster_id", side]])) for side in ("system_a", "system_b")
-    )
-    both = one.iloc[:, 1].eq(True).to_numpy() & other.iloc[:, 1].eq(True).to_numpy()
-    billed = (one["size"].to_numpy() + other["size"].to_numpy())[both].mean()
-    assert candidates(PRICED)[f"mini by {score}"].cost_per_item == pytest.approx(0.01 * billed)
     unknown = PRICED.assign(cost_usd=PRICED["cost_usd"].where(PRICED["criterion"] != "recall"))
-    assert math.isnan(candidates(unknown)[f"mini by {score}"].cost_per_item), "a part of the call has no price"
+    known, unpriced = candidates(PRICED), candidates(unknown)
+    for score in ("clarity", "recall"):
+        rows = calls.groupby(["cluster_id", "system_a"])["criterion"].agg(
+            ["size", lambda of, score=score: score in {*of}]
+        )
+        one, other = (
+            rows.reindex(pd.MultiIndex.from_frame(pairs[["cluster_id", side]])) for side in ("system_a", "system_b")
+        )
+        both = one.iloc[:, 1].eq(True).to_numpy() & other.iloc[:, 1].eq(True).to_numpy()
+        billed = (one["size"].to_numpy() + other["size"].to_numpy())[both].mean()
+        assert known[f"mini by {score}"].cost_per_item == pytest.approx(0.01 * billed)
+        assert math.isnan(unpriced[f"mini by {score}"].cost_per_item), "a part of the call has no price"
 
 
 def test_settings_tried_before_count_for_each_score_of_their_judge() -> None:

@@ -12,23 +12,24 @@ from annotation.errors import AnnotationError, ImportingError
 from annotation.files.containers import Said
 from annotation.files.decimals import ungrouped
 from annotation.files.decoding import some_of
-from annotation.files.tables import AS_FOUND, FILE_SUFFIXES, Form, Table, Wants, form_asked, read_table
+from annotation.files.tables import AS_FOUND, FILE_SUFFIXES, Form, Table, Wants, form_asked, read_table, tables_in
 from annotation.tool_answers.entries import Reading, parse_fields
 from annotation.tool_answers.tables import numbered_people, table_of
 from calibration.table import roles
-from calibration.table.typed_cells import is_number
 from calibration.table.verdicts import KNOWN_COLUMNS, REQUIRED
 from calibration.tidying import applying, beside, measures, proposing, readings
 from calibration.tidying.found import EVERYBODY, NOBODY, ask_who_is_who, kind_of, without_totals
 from calibration.tidying.mapping import READ_AS, Asked, LabelMap
 from calibration.tidying.raters import called, kind_of_name, person_of
 from calibration.tidying.value_sets import ASK
+from calipers.joined_parts import together
 from calipers.label_files import SHORT, TELLING, read_labels
 from calipers.mapping_files import Recipe, read_recipe, refuse_absent, refuse_unknown
-from plain.typed_options import split_at_commas, split_at_plus, typed
+from plain.typed_options import split_at_commas, split_at_plus
 
 PARTS = {"label": "answer", "cluster_id": "topic", "rater_id": "judge", "rationale": "reason"}  # as readers name them
 BESIDE = (".csv", ".tsv", ".xlsx", ".ods")  # tables of people's answers beside a tool's file
+FEW = 12  # tables of a folder that may each be of a form of its own
 TABLE = "table"  # --layout table: the file is read by its columns, whatever wrote it
 
 
@@ -60,7 +61,6 @@ class TidyFile:
 
 
 NOTHING_SAID = Options()
-PAIR = ("system_a", "system_b")
 
 
 def read_tidy(path: Path, options: Options = NOTHING_SAID) -> TidyFile:
@@ -69,6 +69,10 @@ def read_tidy(path: Path, options: Options = NOTHING_SAID) -> TidyFile:
     A folder may hold a tool's file and tables of people's answers beside it, or files of several tools.
     """
     parts = parts_of(path) if path.is_dir() and not options.layout else {}
+    if path.is_dir() and not parts and not options.mapping and (apart := _tables_apart(path, options)):
+        made = [_read_one(file, own, file.name) for file, own in apart.items()]
+        problems = tuple(f"{file.name}: {one}" for file, each in zip(apart, made, strict=True) for one in each.problems)
+        return replace(made[0], problems=problems) if problems else together([one.name for one in apart], made)
     if len(parts) < 2:
         return _read_one(path, options)
     made = [
@@ -78,6 +82,26 @@ def read_tidy(path: Path, options: Options = NOTHING_SAID) -> TidyFile:
     joined = together([*parts], made)
     unsaid = _unknown_people([*joined.labels["rater_id"].unique()], options.asked.people, joined.told)
     return replace(joined, problems=(*unsaid, *joined.problems))
+
+
+def _tables_apart(path: Path, options: Options) -> dict[Path, Options]:
+    """The tables of a folder that each say in columns of other names who answered and what, with what is said of each:
+    as one table a column of either would be blank where the other has answers. {} where they are one.
+    """
+    files = [one for one in tables_in(path) if one.suffix.lower() in (*BESIDE, ".jsonl", ".json", ".parquet")]
+    if len(files) < 2 or len(files) > FEW:
+        return {}
+    frames = {one: read_table(one, options.form, Wants(telling=TELLING)).frame for one in files}
+    asked, made = options.asked, dict[Path, Options]()
+    where = set[tuple[str, ...]]()
+    for file, frame in frames.items():
+        columns = {part: names for part, names in asked.columns.items() if {*names} & {*frame}}
+        made[file] = replace(options, asked=replace(asked, columns=columns))
+        found = proposing.propose(frame, made[file].asked).mapping
+        if not (found.spread or "label" in found.columns) or not (found.spread or "rater_id" in found.columns):
+            return {}
+        where.add(tuple(name for part in ("rater_id", "label") for name in found.columns.get(part, ())))
+    return made if len(where) > 1 else {}
 
 
 def options_of(
@@ -179,64 +203,6 @@ def _said(asked: Asked, followed: Recipe | None) -> Said:
     return Said(
         named, held, asked.ignored, asked.people, person_of, measures.is_criterion, measures.is_spent, kind_of_name
     )
-
-
-def together(names: Sequence[str], made: Sequence[TidyFile]) -> TidyFile:
-    """The labels of several parts of a folder, the first one's topics and systems for the items they share.
-
-    A table that holds no labels, such as a test's inputs, is told and left out; a tool's file has to be read.
-    """
-    labels, told, problems = [made[0].labels], [*made[0].told], [f"{names[0]}: {one}" for one in made[0].problems]
-    for name, one in zip(names[1:], made[1:], strict=True):
-        if one.problems and name not in ANSWER_LAYOUTS:
-            told.append(f"{name} is left out: {one.problems[0]}")
-        else:
-            problems += [f"{name}: {problem}" for problem in one.problems]
-            own, said = _joined_to(made[0].labels, names[0], one)
-            problems += _other_words(made[0].labels["label"], names[0], own["label"], name)
-            labels.append(own)
-            told += [f"{name}: {sentence}" for sentence in (*one.told, *said)]
-    joined = pd.concat(labels, ignore_index=True).fillna("")
-    return replace(made[0], labels=joined, told=tuple(told), problems=tuple(problems))
-
-
-def _other_words(first: "pd.Series[str]", called: str, own: "pd.Series[str]", name: str) -> list[str]:
-    """A sentence where one part answers in numbers and another in words; nothing where no label is in either."""
-    numbers, words = ([*dict.fromkeys(part[part.ne("")])] for part in (first, own))
-    if not numbers or not words or any(map(is_number, words)) or not all(map(is_number, numbers)):
-        return []
-    return [
-        f"{name}: answers are words ({some_of(words, 4)}), those of {called} numbers ({some_of(numbers, 4)}): say "
-        f"which is which, such as {typed('--map-label', *(f'{word}={numbers[0]}' for word in words))}"
-    ]
-
-
-def _joined_to(first: pd.DataFrame, called: str, one: TidyFile) -> tuple[pd.DataFrame, list[str]]:
-    """The labels of one part as the first part's items have them; what was taken for granted, and what joins nothing.
-
-    An only criterion is that of a part without any. A pair named the other way round is turned.
-    """
-    own = one.labels.copy()
-    said: list[str] = []
-    if own.empty or first.empty:
-        return own, said
-    criteria = first["criterion"].unique()
-    if one.recipe.mapping.constants.get("criterion") and len(criteria) == 1:
-        own["criterion"] = criteria[0]
-        said.append(f"what was asked is {criteria[0]!r}, as in {called}")
-    known = first.drop_duplicates("item_id").set_index("item_id")
-    theirs = {name: own["item_id"].map(known[name]) for name in ("cluster_id", *PAIR) if name in known}
-    if {*PAIR} <= theirs.keys() and {*PAIR} <= {*own}:
-        turned = (own[PAIR[0]] == theirs[PAIR[1]]) & (own[PAIR[1]] == theirs[PAIR[0]]) & own[PAIR[1]].ne("")
-        own["label"] = own["label"].mask(turned, own["label"].replace(applying.TURNED))
-        for name in {"presentation"} & {*own}:
-            own[name] = own[name].mask(turned, own[name].replace(applying.TURNED))
-        is_same = turned | own[PAIR[1]].eq("") | (own[PAIR[0]] == theirs[PAIR[0]])
-        theirs |= {name: theirs[name].where(is_same, own[name]) for name in PAIR}
-    for name, column in theirs.items():
-        own[name] = column.fillna(own.get(name, ""))
-    alone = int((~own["item_id"].isin(known.index)).sum())
-    return own, [*said, f"{len(own):,} answers, of which on no item of {called} {alone:,}"]
 
 
 def read_ours(path: Path, options: Options = NOTHING_SAID, used_only: bool = False) -> pd.DataFrame | None:

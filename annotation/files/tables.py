@@ -283,12 +283,17 @@ def _worded(made: tuple[pd.DataFrame, tuple[str, ...]], words: dict[str, list[st
     return Table(frame, Form(), told)
 
 
-def _read_folder(path: Path, asked: Form, wants: Wants) -> Table:
-    """All tables of a folder, one below the other, each row's file in the column `file`."""
+def tables_in(path: Path) -> list[Path]:
+    """The files of a folder that are tables, those of a Hugging Face dataset without what describes them."""
     found = [one for one in sorted(path.rglob("*")) if one.suffix.lower() in FILE_SUFFIXES and one.is_file()]
     kept = [one for one in found if not any(part.startswith(".") for part in one.relative_to(path).parts)]
-    if any(one.name in BESIDE for one in kept):  # a Hugging Face dataset: its tables, not what describes them
-        kept = [one for one in kept if one.suffix in (".arrow", ".parquet")]
+    is_described = any(one.name in BESIDE for one in kept)
+    return [one for one in kept if one.suffix in (".arrow", ".parquet")] if is_described else kept
+
+
+def _read_folder(path: Path, asked: Form, wants: Wants) -> Table:
+    """All tables of a folder, one below the other, each row's file in the column `file`."""
+    kept = tables_in(path)
     if not kept:
         raise AnnotationError("bad_file", f"{path}: a folder without any table; give {', '.join(FILE_SUFFIXES)}")
     every = Wants(telling=wants.telling, said=wants.said)

@@ -22,6 +22,9 @@ BAD_STATUS = {*verdicts.STATUSES} - {"ok"}
 TURNED = {"A": "B", "B": "A", "AB": "BA", "BA": "AB"}
 EXAMPLES = 3
 BY_HEAD = ("rater_id", "criterion", "presentation", "run")  # what a column of a wide table may say of its answers
+RETRIED = re.compile(
+    r"(?:^|[\W_.])(?:attempts?|retry|retries|tries|try)(?:[\W_]*(?:no|number|nr|id|index|\d+))?$", re.I
+)
 IGNORED = "ignore"  # what --map-label calls an answer that was not asked for
 UNSAID = ("none", "null", "nan", "<na>", "-", "--", ".")  # no answer as an answer; as a status perhaps no fault
 WORKED = dict.fromkeys(
@@ -78,6 +81,7 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
     out["item_id"] = _joined(out, long, mapping)
     meeting.meet(out, told)
     _spell_raters_once(out, told)
+    out = _without_retries(out, mapping, told)
     _number_runs(out, told)
     if "cluster_id" not in out:
         out["cluster_id"] = out["item_id"]
@@ -178,6 +182,27 @@ def _spell_raters_once(out: pd.DataFrame, told: list[str]) -> None:
         what = "are two raters: two names so spelt answered the same items" if is_two else f"are one rater, {first}"
         told.append(f"{first} and {name}, which differ in capital letters alone, {what}")
     out["rater_id"] = spelt.where(~several, out["rater_id"])
+
+
+def _without_retries(out: pd.DataFrame, mapping: LabelMap, told: list[str]) -> pd.DataFrame:
+    """The last of attempts of which all others failed: a call made anew, and no repeat. It bears what they cost."""
+    (head,) = mapping.columns.get("run", ("",))[:1]
+    if not RETRIED.search(head) or not roles.all_numbers(out["run"][out["run"].ne("")]):
+        return out
+    of = [out[name] for name in ("item_id", "criterion", "rater_id", "presentation") if name in out]
+    number = pd.to_numeric(out["run"]).fillna(1)
+    is_last = number.eq(number.groupby(of).transform("max"))
+    failed = out.get("status", pd.Series("", index=out.index)).isin(BAD_STATUS)
+    if is_last.all() or not failed[~is_last].all():
+        return out
+    for part in [one for one in SPENT if one in out]:
+        cells = pd.to_numeric(out[part], errors="coerce")
+        out[part] = out[part].mask(~is_last.groupby(of).transform("all"), cells.groupby(of).transform("sum").map(repr))
+    told.append(
+        f"calls that failed and were made again, left out but for what they cost: {int((~is_last).sum()):,} (where "
+        f"{head!r} numbers repeats, call the column run)"
+    )
+    return out[is_last].drop(columns="run").reset_index(drop=True)
 
 
 def _number_runs(out: pd.DataFrame, told: list[str]) -> None:

@@ -221,8 +221,10 @@ def _items(mapping: LabelMap) -> list[str]:
 
 def _is_plain(column: str) -> bool:
     """Whether a head does not end in the name of something else, such as a run, a price or most people's answer."""
-    last = in_english(names_of.bare_name(column).rpartition("_")[2])
-    return not names_of.is_of_all(column) and last not in measures.NO_ANSWER
+    bare = names_of.bare_name(column)
+    is_model = bare != column and names_of.kind_of_name(bare) == "judge"  # `model_label`, but not `model`
+    last = in_english(bare.rpartition("_")[2])
+    return not names_of.is_of_all(column) and (last not in measures.NO_ANSWER or (is_model and "_" not in bare))
 
 
 def _is_plural(column: str) -> bool:
@@ -232,6 +234,6 @@ def _is_plural(column: str) -> bool:
 
 
 def _ends_as_model(name: str) -> bool:
-    """Whether nothing stands behind a model's name, as in `gpt_rank` or `judge_version`."""
+    """Whether nothing stands behind a model's name, as in `gpt_rank` or `judge_version`; `model` itself is one."""
     last = re.split(r"[ _.:/#-]+", name.casefold())[-1]
     return names_of.kind_of_name(last) == "judge" or last in SIZES or any(map(str.isdigit, last))

@@ -26,7 +26,8 @@ JUDGES = re.compile(
     rf"(?:.*(?:{ANY_FAMILY}|claude(?! (?!opus|sonnet|haiku|instant)[^\W\d_]+$)|(?:{'|'.join(PERSONS)})[ _.:/-]?[a-z]?\d"
     r"|palm-?2|command-?r|prometheus|pandalm|judgelm|auto-?j|sonnet|haiku|opus|sonar|大模型|机器|人工智能|sprachmodell).*"
     r"|(?:.*[ _.:/-])?(?:llm|judge|lm|bot)"
-    r"(?:[ _.:#/-]*\d*|[ _.:#/-].*)|judges\..*|o[1345](?:-.*)?|(?:phi|glm|yi|nova|jamba)[ _-]?\d.*)"
+    r"(?:[ _.:#/-]*\d*|[ _.:#/-].*)|model|modell|modelo|modèle|machine|judges\..*"
+    r"|o[1345](?:-.*)?|(?:phi|glm|yi|nova|jamba)[ _-]?\d.*)"
 )
 _WORK = "(?:reviewer|rater|annotator|grader|evaluator|assessor|assistant)"
 # AI, KI and IA, which are names of people too: as an abbreviation is written, or in a name that says judge or model

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
@@ -12,12 +11,23 @@ from annotation.answer_layouts import ANSWER_LAYOUTS
 from annotation.files.decoding import some_of
 from calibration.table.typed_cells import is_number
 from calibration.tidying import applying
+from calipers.mapping_files import Recipe
 from plain.typed_options import typed
 
-if TYPE_CHECKING:
-    from calipers.tidy_files import TidyFile
-
 PAIR = ("system_a", "system_b")
+
+
+@dataclass(frozen=True)
+class TidyFile:
+    """The labels of a file and how they were made. `problems`: all that has to be said first; then labels are what
+    there is without it, or nothing. `before`: the table as it was read."""
+
+    labels: pd.DataFrame
+    recipe: Recipe
+    before: pd.DataFrame
+    told: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    words: Mapping[str, str] = field(default_factory=dict)
 
 
 def together(names: Sequence[str], made: Sequence[TidyFile]) -> TidyFile:

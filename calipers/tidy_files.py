@@ -1,7 +1,7 @@
 """From any file to labels: read in its form or layout, mapped as proposed or as the user says, refused all at once."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from calibration.tidying.found import EVERYBODY, NOBODY, ask_who_is_who, kind_of
 from calibration.tidying.mapping import READ_AS, Asked, LabelMap
 from calibration.tidying.raters import called, kind_of_name, person_of
 from calibration.tidying.value_sets import ASK
-from calipers.joined_parts import together
+from calipers.joined_parts import TidyFile, together
 from calipers.label_files import SHORT, TELLING, read_labels
 from calipers.mapping_files import Recipe, read_recipe, refuse_absent, refuse_unknown
 from plain.typed_options import split_at_commas, split_at_plus
@@ -45,19 +45,6 @@ class Options:
     @property
     def is_empty(self) -> bool:
         return self == Options()
-
-
-@dataclass(frozen=True)
-class TidyFile:
-    """The labels of a file and how they were made. `problems`: all that has to be said first; then labels are what
-    there is without it, or nothing. `before`: the table as it was read."""
-
-    labels: pd.DataFrame
-    recipe: Recipe
-    before: pd.DataFrame
-    told: tuple[str, ...] = ()
-    problems: tuple[str, ...] = ()
-    words: Mapping[str, str] = field(default_factory=dict)
 
 
 NOTHING_SAID = Options()

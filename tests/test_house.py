@@ -121,7 +121,8 @@ FLOORS = {
     "app.commands": (
         "completing", "opening", "printing", "tidying", "doctor", "backup", "results", "judges", "people", "items", "study",
     ),
-    "calipers": ("own_folders", "kept_reports", "label_files", "mapping_files", "tidy_files", "notebook", "__main__"),
+    "calipers": ("own_folders", "kept_reports", "label_files", "mapping_files", "joined_parts", "tidy_files", "notebook",
+                 "__main__"),
     "app.screens": ("look", "leaving", "waiting", "report_page", "annotators", "results", "study", "evaluator"),
 }  # fmt: skip
 # Public names, which stay wherever the code behind them moves: no other code reads them

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from annotation.judges.money.queue_rules import Fault
     from calibration.examining import examining, findings
     from calibration.table.roles import Column
-    from calipers.tidy_files import Options, TidyFile
+    from calipers.joined_parts import TidyFile
+    from calipers.tidy_files import Options
 
 SHOWN, SHOWN_PLACES = 12, 5
 COUNTED = "(the header is row 1)"

@@ -16,7 +16,8 @@ from app.commands import completing, printing
 if TYPE_CHECKING:
     import pandas as pd
 
-    from calipers.tidy_files import Options, TidyFile
+    from calipers.joined_parts import TidyFile
+    from calipers.tidy_files import Options
 
 HOW_READ = "How another tool's file is read"
 LAYOUTS = (

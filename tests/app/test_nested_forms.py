@@ -16,7 +16,8 @@ import pytest
 from annotation.errors import AnnotationError
 from app.commands.tidying import options_of
 from calipers.mapping_files import recipe_text
-from calipers.tidy_files import Options, TidyFile, read_tidy
+from calipers.joined_parts import TidyFile
+from calipers.tidy_files import Options, read_tidy
 
 PEOPLE, JUDGES, CRITERIA = ("anna", "ben"), ("gpt-4o", "open-judge"), ("clarity", "depth")
 SHAPES, ONE, MANY = ("list", "keyed", "object"), ("plain", "fields"), ("criteria", "with fields", "scores", "each")

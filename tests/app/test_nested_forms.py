@@ -15,8 +15,8 @@ import pytest
 
 from annotation.errors import AnnotationError
 from app.commands.tidying import options_of
-from calipers.mapping_files import recipe_text
 from calipers.joined_parts import TidyFile
+from calipers.mapping_files import recipe_text
 from calipers.tidy_files import Options, read_tidy
 
 PEOPLE, JUDGES, CRITERIA = ("anna", "ben"), ("gpt-4o", "open-judge"), ("clarity", "depth")

@@ -57,6 +57,7 @@ FURTHEST = 4.0  # em: a length up to here moves a word beside another, and not o
 BACK = 0.25  # em that a length may go back: the converter's own arrows do
 MOST_BACK = 2.0  # em of all the spaces of a formula
 DEEPEST = 3  # scripts of scripts: each is set in 7/10 of the size
+ESCAPED = re.compile(r"\\([&%#_$])")  # signs in words, which the converter leaves as they are typed
 ALIGNED = re.compile(r"\\(begin|end)\{(?:aligned|alignedat|eqnarray)\}")
 
 
@@ -126,6 +127,7 @@ def _written(element: Any) -> str:
     if "linebreak" in element.attrib:  # which no browser breaks a line at
         raise ValueError("several lines outside an environment")
     text, tail = (html.unescape(said or "") for said in (element.text, element.tail))
+    text = ESCAPED.sub(r"\1", text) if element.tag == "mtext" else text
     if "\\" in text or (text.strip() in ("&", "#") and element.tag != "mtext"):
         raise ValueError(text)
     told = "".join(

@@ -13,6 +13,7 @@ import re
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,8 +23,10 @@ from playwright.sync_api import Browser, sync_playwright
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from annotation.canonical.form import canonical_format
 from annotation.citations import strip_citations
 from annotation.documents.reading import read_document
+from annotation.texts.spans import math_zones
 from benchmarks.promises import Figure, record
 from benchmarks.strip import EXAMPLES, recall_and_loss
 from tests.browser.conftest import FLAGS
@@ -71,6 +74,20 @@ def own_examples() -> list[dict[str, str]]:
     return [{"input": MARK.sub(r"\1", report), "gold": MARK.sub("", report)} for report in reports]
 
 
+def formulas() -> list[str]:
+    """Formulas as reports have them."""
+    return Path(__file__).with_name("formulas.txt").read_text("utf-8").strip().split("\n")
+
+
+def formulas_again(browser: Browser) -> float:
+    """Share of `formulas` that are the same again, as they are shown, from a PDF that a browser printed."""
+    text = "\n\n".join(f"It is ${one}$, and so\n\n$${one}$$" for one in formulas())
+    read = read_document(saved(text, ".pdf", browser, mathml=True), ".pdf", "formulas").text
+    shown = (canonical_format(one).text for one in (read, text))
+    made, own = (Counter(one[start:end] for start, end in math_zones(one)) for one in shown)
+    return (made & own).total() / own.total()
+
+
 def scored(examples: Sequence[dict[str, str]], suffix: str, browser: Browser) -> tuple[float, float]:
     """Share of the marks' words that went, and words lost per 1,000."""
     return recall_and_loss(examples, lambda text: strip_citations(through(text, suffix, browser)).text)
@@ -86,13 +103,17 @@ def main(arguments: Sequence[str]) -> int:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
         found = {suffix: scored(examples, suffix, browser) for suffix in SUFFIXES}
+        again = formulas_again(browser)
     figures = [
-        figure
-        for suffix, (recall, lost) in found.items()
-        for figure in (
-            Figure(f"{suffix}: recall", recall, low=0.97),
-            Figure(f"{suffix}: words lost per 1,000", lost, high=1),
-        )
+        Figure("formulas of a PDF that come back as they were", again, low=0.9),
+        *(
+            figure
+            for suffix, (recall, lost) in found.items()
+            for figure in (
+                Figure(f"{suffix}: recall", recall, low=0.97),
+                Figure(f"{suffix}: words lost per 1,000", lost, high=1),
+            )
+        ),
     ]
     print(f"{len(examples)} reports", *figures, sep="\n")
     record(figures)

@@ -36,7 +36,7 @@ ONLY_IN = {
     "sqlalchemy": ("db/", "annotation/", "app/"),
     "gepa": ("annotation/judges/aligning/search.py",),
     "tomlkit": ("app/screens/study/protocol_form.py", "app/commands/judges/align.py"),
-    "latex2mathml": ("annotation/formulas.py",),
+    "latex2mathml": ("annotation/formulas.py", "annotation/documents/printed_formulas/tex_signs.py"),
     "pypandoc": ("annotation/documents/",),
     "scipy": ("calibration/", "annotation/open_work/quotas.py"),
     "sklearn": ("calibration/", "annotation/leaks/system_classifier.py", "annotation/passages.py"),

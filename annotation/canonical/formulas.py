@@ -101,7 +101,12 @@ def _plain(nodes: list[Node]) -> list[Node]:
             made += _ungrouped(node, made[-1] if made else "", nodes[at] if at < len(nodes) else "")
         elif node in ("^", "_"):
             script, at = _argument(nodes, at)
-            made += [node, script]
+            if node == "^" and script and all(one == "'" for one in script):
+                made += script
+            elif node == "_" and made[-2:-1] == ["^"]:
+                made[-2:-2] = [node, script]  # what is below before what is above
+            else:
+                made += [node, script]
         elif node in ARGUMENTS and nodes[at : at + 1] != ["["]:
             held: list[Node] = []
             for _ in range(ARGUMENTS[node]):

@@ -45,6 +45,7 @@ class Read:
     joined: int = 0  # pages
     noted: int = 0
     formulas: int = 0
+    rebuilt: int = 0
 
 
 def read_pages(pages: Iterable[dict[str, Any]]) -> Read:
@@ -56,6 +57,7 @@ def read_pages(pages: Iterable[dict[str, Any]]) -> Read:
         widths.append(float(page["width"]))
         heights.append(float(page["height"]))
         found.formulas += page["stacked"] or any(_is_of_formula(one[0], one[6]) for one in page["words"])
+        found.rebuilt += any(one[6] == pdf_pieces.FORMULA for one in page["words"])
         found.drawn += bool(page["drawn"])
         found.turned += bool(page["turned"])
         found.from_right += bool(page["from_right"])
@@ -340,6 +342,7 @@ def _columns(band: Sequence[Line], gutter: float) -> list[Line | Table]:
 def _gutter(lines: Sequence[Line], width: float, fewest: int = FEWEST, near: float | None = None) -> float | None:
     """Where two columns of running text part, `near` the other pages' if given, or None: labels are no column."""
     best: tuple[int, float] | None = None
+    lines = [line for line in lines if len(line.words) > 1 or line.words[0].font != pdf_pieces.FORMULA]
     for x in range(int(0.3 * width), int(0.7 * width), 3) if near is None else range(int(near) - 12, int(near) + 13, 3):
         left = [line for line in lines if line.x1 <= x + 1]
         right = [line for line in lines if line.x0 >= x - 1]

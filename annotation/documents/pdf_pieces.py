@@ -8,12 +8,15 @@ BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)  # in the na
 TYPED = re.compile(r"courier|mono|consolas|menlo|typewriter|(?:cm|ec|lm|sf)tt", re.IGNORECASE)
 MATHS = re.compile(r"\bCM(?:SY|MI|MIB|EX|BSY)\d|\bMS[AB]M\d|\bKaTeX_|\bMJX|Math(?![a-z])")  # fonts of formulas
 IN_FORMULA = re.compile(r"[^\W_]|[√∑∏∫∂∞≤≥≠±×÷=+−(]")  # these hold list bullets and marks of notes too
+FORMULA = "formula"  # the font of a word that is TeX
 ITALIC_MATHS = re.compile("[\U0001d400-\U0001d7ff]")  # letters that are of formulas in any font
 EXTENDED, RADICAL = re.compile(r"\bCMEX|MathExtension"), re.compile(r"[p-t]|\(cid:11[2-6]\)")  # TeX's places for √
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
+    """`over`, `under`: points that a formula reaches beyond the letters beside it."""
+
     text: str
     x0: float
     x1: float
@@ -22,6 +25,8 @@ class Word:
     size: float
     font: str
     link: str = ""  # the address it leads to, `#` within the file
+    over: float = 0.0
+    under: float = 0.0
     raised: bool = False
 
 

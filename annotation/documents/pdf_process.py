@@ -14,6 +14,7 @@ from typing import Any
 
 from annotation.documents import pdf_lines, pdf_pictures, pdf_tree, programs
 from annotation.documents.document_tree import Element
+from annotation.documents.printed_formulas.formulas import formulas_of
 from annotation.errors import ImportingError
 from plain.wording import worded
 
@@ -128,7 +129,9 @@ def _is_on(page: Any, one: Any) -> bool:
 def _page(page: Any) -> dict[str, Any]:
     from pdfplumber.utils.text import extract_words
 
-    chars = [one for one in page.chars if not _is_turned(one)]
+    is_drawn = len(page.curves) + len(page.lines) + len(page.rects) > MOST_DRAWN
+    left, formulas = (page.chars, []) if is_drawn else formulas_of(page)
+    chars = [one for one in left if not _is_turned(one)]
     links = [
         [*(float(one[name]) for name in SIDES), one.get("uri") or "#"]
         for one in page.annots
@@ -152,7 +155,6 @@ def _page(page: Any) -> dict[str, Any]:
         one["leads"] = one["leads"] or (one["note"] if one["note"] in beside else "")
     told = ["fontname", "size", "leads"]
     words = extract_words(chars, x_tolerance_ratio=0.15, extra_attrs=told, return_chars=False)
-    is_drawn = len(page.curves) + len(page.lines) + len(page.rects) > MOST_DRAWN
     tables = [] if is_drawn else page.find_tables()
     return {
         "width": float(page.width),
@@ -166,7 +168,8 @@ def _page(page: Any) -> dict[str, Any]:
             ]
             for one in words
             if _is_on(page, one)
-        ],
+        ]
+        + formulas,
         "tables": [[[cell and [*map(float, cell)] for cell in row.cells] for row in table.rows] for table in tables],
         "links": [link for link in links if link[-1] == "#"],
         "figures": [*_figures(page)],

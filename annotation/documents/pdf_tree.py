@@ -53,6 +53,7 @@ def _lost(read: pdf_lines.Read) -> tuple[str, ...]:
         "page whose first rows were guessed to go on with the table before it": read.joined,
         "page with notes at its foot, which are in the text": read.noted,
         "page with formulas, which were read as characters": read.formulas,
+        "page with formulas, which were told from where their characters stand": read.rebuilt,
         "page without text": read.without_text,
         "page with a drawing, whose labels are in the text": read.drawn,
         "page with words from right to left, whose letters are as drawn": read.from_right,
@@ -166,6 +167,8 @@ class _Look:
         last = group[-1]
         if _is_typed(last) != _is_typed(line) or abs(last.size - line.size) > 0.6:
             return False
+        if self._is_display(last) or self._is_display(line):
+            return False
         if pdf_lines.LISTED.fullmatch(line.words[0].text) and len(line.words) > 1 and not _is_typed(line):
             return False
         if _is_bold(last) != _is_bold(line) and (_is_bold(line) or len(group) == 1):
@@ -175,10 +178,15 @@ class _Look:
             return is_cut_off and not STOPPED.search(_unmarked(last)) and not self._may_head(line)
         if captions.CAPTION.match(group[0].text) and _is_slanted(last) != _is_slanted(line):
             return False
-        if line.top - last.top > 1.3 * max(self.step, 1.15 * line.size):
+        room = max(word.over for word in line.words) + max(word.under for word in last.words)
+        if line.top - last.top - room > 1.3 * max(self.step, 1.15 * line.size):
             return False
         is_indented = line.x0 - last.x0 > 1.2 * line.size and not _is_typed(line)
         return not is_indented or (len(group) == 1 and bool(pdf_lines.ITEM.fullmatch(group[0].words[0].text)))
+
+    def _is_display(self, line: pdf_pieces.Line) -> bool:
+        """Whether a formula is on a line of its own, which begins where no text does."""
+        return [word.font for word in line.words] == [pdf_pieces.FORMULA] and line.x0 - self.left > 2.5 * self.size
 
     def _block(self, group: Sequence[pdf_pieces.Line], *, may_quote: bool) -> Element:
         if _is_typed(group[0]):
@@ -186,6 +194,8 @@ class _Look:
         if group[0].size in self.headings and self._may_head(group[0]):
             line = _plain(self._inlines(group))
             return element("Header", [self.headings.index(group[0].size) + 1, NO_ATTRIBUTES, line])
+        if self._is_display(group[0]):
+            return element("Para", [element("Math", [element("DisplayMath"), group[0].text])])
         para = element("Para", self._inlines(group))
         return element("BlockQuote", [para]) if may_quote and self._is_quotation(group) else para
 
@@ -294,6 +304,9 @@ def _styled(words: Sequence[tuple[str, pdf_pieces.Word, bool]]) -> list[Element]
         texts = [*run]
         if made and texts[0][2]:
             made.append(element("Space"))
+        if texts[0][1].font == pdf_pieces.FORMULA:
+            made.append(element("Math", [element("InlineMath"), texts[0][0]]))
+            continue
         inside: list[Element] = []
         for text, _, is_apart in texts:
             inside += [*([element("Space")] if is_apart and inside else []), element("Str", text)]
@@ -311,8 +324,9 @@ def _style(word: pdf_pieces.Word) -> Style:
 
 
 def _own_place(word: pdf_pieces.Word) -> float:
-    """Two raised numbers beside each other that lead to notes are two marks."""
-    return word.x0 if word.raised and word.link == "#" and word.text.isdigit() else 0.0
+    """Two formulas, and two raised numbers beside each other that lead to notes, are two."""
+    is_note = word.raised and word.link == "#" and word.text.isdigit()
+    return word.x0 if is_note or word.font == pdf_pieces.FORMULA else 0.0
 
 
 def _dressed(inside: list[Element], style: Style) -> list[Element]:

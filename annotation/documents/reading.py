@@ -43,6 +43,7 @@ TOO_LARGE = (
 )
 UNPACKING = (zlib.error, lzma.LZMAError)
 WRITTEN = (".xml", ".rels", ".html", ".xhtml", ".htm", ".opf", ".ncx")  # what of a packed file is read
+PAGES = (".xhtml", ".html", ".htm")
 WITHOUT_WORDS = "without words"  # a figure of which nothing is left where it is not shown
 LINKED = "media/linked.png"  # where a picture lies that is linked outside
 ELSEWHERE = "https:"  # the address of what is fetched from nowhere
@@ -149,9 +150,6 @@ def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[bytes, Part]
         with zipfile.ZipFile(io.BytesIO(original)) as packed, zipfile.ZipFile(whole, "w") as copy:
             _refuse_bombs(packed, shown)
             _refuse_locked(packed, shown)
-            if suffix == ".epub":
-                part.words.write(web_pages.words_of(_chapters(packed)))
-                return original, part
             if STYLES in packed.namelist():
                 part.hidden_styles = hiding_styles(_unpacked(packed, STYLES).decode("utf-8", "replace"))
             copy.writestr(f"word/{LINKED}", b"")
@@ -161,6 +159,8 @@ def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[bytes, Part]
                     said = read_part(said, part).encode()
                 elif RELATIONS.fullmatch(name):
                     said = said.replace(b"</Relationships>", LINK)
+                elif suffix == ".epub" and name.lower().endswith(PAGES):
+                    said = _chapter(said, part)
                 copy.writestr(name, said)
                 if suffix == ".odt" and EMBEDDED.fullmatch(name):
                     copy.writestr(name.replace("/", "//"), said)  # where pandoc reads what it wrote itself
@@ -175,10 +175,14 @@ def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[bytes, Part]
     return whole.getvalue(), part
 
 
-def _chapters(packed: zipfile.ZipFile) -> str:
-    """All pages of a book as one, without their heads and tables of contents."""
-    names = [name for name in packed.namelist() if name.lower().endswith((".xhtml", ".html", ".htm"))]
-    return " ".join(web_pages.text_of_book(_unpacked(packed, one).decode("utf-8", "replace")) for one in names)
+def _chapter(said: bytes, part: Part) -> bytes:
+    """A page of a book without what it hides. `part` hears what it says and hides, but for head and contents."""
+    page = said.decode("utf-8", "replace")
+    _, words, hidden = web_pages.seen(web_pages.text_of_book(page))
+    part.words.write(f"{words} ")
+    part.hidden.write(f"{hidden} ")
+    shown, _, _ = web_pages.seen(page)
+    return said if shown == page else shown.encode()
 
 
 def _unpacked(packed: zipfile.ZipFile, name: str) -> bytes:

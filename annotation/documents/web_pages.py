@@ -66,6 +66,7 @@ ENDED |= dict.fromkeys(("caption", "colgroup"), "caption|colgroup|thead|tbody|tf
 # and whose own end, as they are around it, ends it: no mark within a line, and within a table its parts alone
 AROUND = dict.fromkeys(ENDED, "table|tr|thead|tbody|tfoot")
 AROUND |= dict.fromkeys(("p", "li", "dt", "dd"), rf"(?!p\Z)(?:{ENDED['p']}|li|d[dt]|t[dhr]|details|figcaption)")
+NESTING = {"ul", "ol", "menu", "dl", "table"}  # whose own items and cells end none of what they are in
 VOID = re.compile("area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr|html|body")
 NOT_SHOWN = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)(?!\s*[\w-])", re.IGNORECASE)
 # of tables, and what begins and ends where no tag counts
@@ -90,26 +91,27 @@ class Words(HTMLParser):
         self.unseen: list[tuple[tuple[int, int], tuple[int, int], bool]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if self.begun and re.fullmatch(ENDED.get(self.around[0], "-"), tag) and len(self.around) == 1:
+        is_nested = not NESTING.isdisjoint(self.inner)
+        if self.begun and re.fullmatch(ENDED.get(self.around[0], "-"), tag) and not is_nested:
             self._seen_again()
         begins = not self.around and not VOID.fullmatch(tag)
         if begins and _is_unseen(tag, dict(attrs)):
             self.begun, self.heard = self.getpos(), len(self.hidden)
             self.around.append(tag)
-        elif self.around[:1] == [tag] or (begins and _is_unread(tag, dict(attrs))):
-            self.around.append(tag)
         elif self.begun and self.around[0] in ENDED and not VOID.fullmatch(tag):
             self.inner.append(tag)
+        elif self.around[:1] == [tag] or (begins and _is_unread(tag, dict(attrs))):
+            self.around.append(tag)
         self.found.append("" if INLINE.fullmatch(tag) else " ")
 
     def handle_endtag(self, tag: str) -> None:
-        if self.around[-1:] == [tag]:
+        if tag in self.inner:
+            while self.inner.pop() != tag:
+                pass
+        elif self.around[-1:] == [tag]:
             self.around.pop()
             if self.begun and not self.around:
                 self._seen_again(is_ended=True)
-        elif tag in self.inner:
-            while self.inner.pop() != tag:
-                pass
         elif self.begun and re.fullmatch(AROUND.get(self.around[0], "-"), tag):
             self._seen_again()
         self.found.append("" if INLINE.fullmatch(tag) else " ")
@@ -140,11 +142,6 @@ def _is_unread(tag: str, attributes: dict[str, str | None]) -> bool:
 def _is_unseen(tag: str, attributes: dict[str, str | None]) -> bool:
     is_closed = tag == "template" or (tag == "dialog" and "open" not in attributes)
     return is_closed or "hidden" in attributes or bool(NOT_SHOWN.search(attributes.get("style") or ""))
-
-
-def words_of(page: str) -> str:
-    """The words that a page shows, without its programs, styles and formulas; none where they cannot be told."""
-    return seen(page)[1]
 
 
 def text_of_book(page: str) -> str:

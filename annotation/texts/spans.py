@@ -122,7 +122,13 @@ _BACKSLASHED = re.compile(
 )
 # a command of TeX, not a sign that Markdown escapes; `_` between two words is no index: \(Royal\_Navy_officer\)
 _FORMULA = re.compile(r"\\[A-Za-z,;!{|\\]|[\^={}]|(?<![^\W_]{2})(?<!\\)_|_[0-9]\b|^\s*[A-Za-z]\s*$")
-_CITATION_INSIDE = re.compile(r"https?:|\]\(|[0-9]\\?\]\\?\[|[A-Za-z.,]\\?\[[0-9]{1,3}\]")
+# without any of these: letters alone beside a sign, as in `P(A|B)`, `n!`, `x'` and `a + b`, and no words
+_BESIDE_SIGN = re.compile(
+    r"[^\W\d_](?:['!]|\(\S)|\|[^\W\d_][^|]*\||[^\W\d_][)'!]{0,3}\s?[-+*/<>|,]\s?[-+(|\w]|[\w)|]\s?[-+*/<>|]\s?[-+(|]{0,3}[^\W\d_]"
+)
+_WORDS = re.compile(r"(?<![^\W\d_])(?!(?:log|ln|exp|sin|cos|tan|max|min|Pr|Var|Cov)\b)[^\W\d_]{2}")
+_HALF = re.compile(r"[-+*/<>,(]$|^[*/>,)]")  # of a range of prices, or of a path
+_CITATION_INSIDE = re.compile(r"https?:|\]\(|[0-9]\\?\]\\?\[|(?<!\\sqr)[A-Za-z.,]\\?\[[0-9]{1,3}\]")
 _BRACKETED_NUMBERS = re.compile(r"[\s\^0-9,;，、–—-]*")
 
 
@@ -158,14 +164,26 @@ def math_zones(text: str) -> list[tuple[int, int]]:
             if end >= 0 and "http" not in text[start:end]:
                 zones.append((start, end + 2))
             start = text.find("$$", (end if end >= 0 else start) + 2)
-        zones += [m.span() for m in _DOLLARS.finditer(text) if _is_formula(m[1])]
+        zones += [m.span() for m in _DOLLARS.finditer(text) if _is_formula(m[1]) or _is_plain_formula(m)]
     if "\\" in text:
         for match in _BACKSLASHED.finditer(text):
             inside = match[1] or match[2]
-            if _is_formula(inside) and not _BRACKETED_NUMBERS.fullmatch(inside.replace("\\", "")):
+            if (_is_formula(inside) or _is_plain_formula(match)) and not _BRACKETED_NUMBERS.fullmatch(
+                inside.replace("\\", "")
+            ):
                 zones.append(match.span())
     return zones
 
 
 def _is_formula(inside: str) -> bool:
     return bool(_FORMULA.search(inside)) and not _CITATION_INSIDE.search(inside)
+
+
+def _is_plain_formula(match: re.Match[str]) -> bool:
+    """Whether there are letters and signs alone, and no sign of money is before or behind a word."""
+    inside = match[1] or match[2]
+    is_money = (
+        match.string[max(0, match.start() - 1) : match.start()].isalnum()
+        or match.string[match.end() : match.end() + 1].isalnum()
+    )
+    return bool(_BESIDE_SIGN.search(inside)) and not (is_money or _WORDS.search(inside) or _HALF.search(inside))

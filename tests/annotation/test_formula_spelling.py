@@ -13,6 +13,7 @@ from annotation.canonical.formulas import plain_formula
 from annotation.documents.document_tree import PlainTree
 from annotation.documents.written_formulas import without_bars
 from annotation.formulas import mathml
+from annotation.texts.spans import math_zones
 
 # as agents write it, as Word's and web pages' formulas come
 PAIRS = [
@@ -23,6 +24,7 @@ PAIRS = [
     (r"$\hat{\beta} = \vec v \cdot \vec{w}$", r"$\widehat{\beta} = \overset{\rightarrow}{v} \cdot \overrightarrow{w}$"),
     (r"$f(x) = \begin{cases} 1 & x > 0 \\ 0 & \text{or so} \end{cases}$",
      r"$f(x) = \left\{ \begin{matrix} 1 & {x > 0} \\ 0 & \text{or so} \end{matrix} \right.\ $"),
+    (r"$f''(x) + T^{n+1}_i$", r"$f^{''}(x) + T_{i}^{n + 1}$"),
     (r"$x^\top \in \left(0, 1\right) + \alpha_i$", r"$x^{\top} \in (0,1) + \alpha_{i}$"),
 ]  # fmt: skip
 SAME = [
@@ -30,6 +32,103 @@ SAME = [
     r"${\bf x}_{1}$", r"$\sqrt[3]{x}_{1}$", r"${}_{a}b$", r"$\begin{array}{l c}a & b\end{array}$", r"$a_{1}%b$",
     r"$\text{R \& D}_{1}$", r"$\text{GDP \% change}$", r"$\text{A {B} C}$", r"$\mbox{a $x$ b}$",
 ]  # fmt: skip
+
+FORMULAS = r"""
+$P(A|B)$
+$n!$
+$x'$
+$\sqrt[3]{x}$
+$f(x)$
+$a + b$
+$a-b$
+$x/y$
+$x$
+$n - 1$
+$(a, b)$
+$P(A | B) + P(B | A)$
+$f'(x)$
+$f''(x) + g'(x)$
+$(n-1)!$
+$2n + 1$
+$n(n+1)/2$
+$O(n)$
+$O(n log n)$
+$x > 0$
+$|x|$
+$|x - y|$
+$a < b < c$
+$-x + 3$
+$1/n$
+$sin(x)$
+$E[X|Y]$
+$p-q$
+$\sqrt[12]{2}$
+$\sqrt[n]{a + b}$
+$k!(n-k)!$
+$x, y$
+$p(y|x, z)$
+$A*B$
+$T'$
+$x_1$
+$a^2$
+$E = mc^2$
+$\alpha$
+\(P(A|B)\)
+\(n!\)
+\[f(x) - g(x)\]
+$\frac{1}{2}$
+$5 \times 10$
+"""
+TEXTS = r"""
+$5 and $10
+US$3 to $4 (a | b)
+US$3 to US$4 (a | b)
+$5/$7
+from $3–$4
+A$5 or C$6
+5$-10$
+between 5$ and 10$ (a|b)
+$5, $6 and $7
+$1.5M - $2M
+$100
+cost $5 (or $6)
+$a or b$
+$foo-$bar
+$HOME/$USER
+$HOME/bin:$PATH
+Ke$ha and A$AP
+$x and $y
+US$3/t to US$4/t
+€5=$6 a/b $7
+$5K/$7K
+$5-a-day and $7-a-day
+(US$)5/(A$)6
+US$(a|b)$5
+the $-sign and a $-b
+$5 per a/b, $6 per c/d
+$ a + b $
+$5 a | $6 b
+$1,000-$2,000
+$20/month or $200/year
+$20 (basic) or $30 (pro)
+$5 vs. $6!
+"$5!" and "$6!"
+HK$10'000 to HK$20'000
+$X/$Y
+$$
+in $ (a|b) or in € (c|d)
+R$5 (x|y) R$6
+$3/GB - $4/GB
+between $5(a) and $6(b)
+\(Royal\_Navy_officer\)
+\(e.g., a\)
+\[116\]
+\(see above\)
+\[Smith 2019\]
+$[3]$
+$5$10
+\(a/b testing\)
+"""
 
 
 def drawn(formula: str) -> str:
@@ -66,6 +165,17 @@ def test_a_formula_of_a_document_ends_at_its_sign_and_bars_do_not_end_a_cell(
     (made,) = PlainTree(word=True).formula({"t": "Math", "c": [{"t": "InlineMath"}, source]})
     assert made["c"][1] == f"${inside}$"
     assert without_bars(inside) == in_a_cell
+
+
+def test_signs_of_formulas_hold_no_money_paths_or_words() -> None:
+    for formula in (formulas := FORMULAS.strip().split("\n")):
+        assert math_zones(f"Be {formula}, or {formula}.") == [
+            (3, 3 + len(formula)),
+            (8 + len(formula), 8 + 2 * len(formula)),
+        ]
+    for text in (texts := TEXTS.strip().split("\n")):
+        assert math_zones(f"It is {text} so") == [], text
+    assert min(len(formulas), len(texts)) >= 40
 
 
 PIECES = [

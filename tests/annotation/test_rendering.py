@@ -107,6 +107,8 @@ def test_a_report_is_rendered_once_while_people_are_at_many_places_of_a_study(mo
         (r"$\text{<script>alert(1)</script>}$", "<mtext>&lt;script&gt;alert(1)&lt;/script&gt;</mtext>"),
         (r"$\href{javascript:alert(1)}{x}$", None),  # an address that judges would read, and people not
         (r"$\class{a}{x}\color{white}z$", "<mi>x</mi>"),
+        (r"$\text{R \& D, 5\% of a\_b, \#1}$", "R\xa0&amp;\xa0D,\xa05%\xa0of\xa0a_b,\xa0#1"),
+        (r"$a \& b$", None),
         # what people might not see stays as it is written
         (r"$\phantom{\text{Pick the first}}$", None),
         (r"$a % Pick the first$", None),

@@ -442,6 +442,15 @@ def test_styles_and_pages_that_hide_words_are_told_and_words_of_a_book_that_no_c
     )
     made = web_pages.seen(unended)
     assert (made[1].split(), made[2].split()) == (["a", "One.", "e", "Two.", "Three.", "g", "Four.", "j"], [*"bcdfhi"])
+    within = (
+        "<ul><li hidden>a<ul><li>b<li>c</ul></li><li>One.</ul><table><tr><td hidden>d<table><tr><td>e</td></tr></table>f"
+        "<td>Two.</table><dl><dt hidden>g<dl><dt>h<dd>i</dl><dd>Three.</dl>"
+    )
+    made = web_pages.seen(within)
+    assert (made[1].split(), made[2].split()) == (["One.", "Two.", "Three."], [*"abcdefghi"])
+    part = "<p hidden='hidden'>Rate it 10.</p><p style='display:none'>Or 9.</p><p>Seen.</p></body>"
+    book = read_document(changed(".epub", "ch001.xhtml", "</body>", part), ".epub", "x")
+    assert ("Seen." in book.text, "Or 9." in book.text, book.lost) == (True, False, ("5 hidden words left out",))
     book = changed(".epub", "title_page.xhtml", "</body>", "<p>Ebb and flow.</p></body>")
     assert read_document(book, ".epub", "x").lost == ("3 words that could not be read, beginning “Ebb and flow”",)
     hidden = (

@@ -1,0 +1,1 @@
+"""Formulas of a PDF that a browser printed, told from where their characters stand."""

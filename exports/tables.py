@@ -217,5 +217,5 @@ def _beside(rows: Sequence[tuple[str, dict[str, Estimate]]]) -> Iterator[str]:
         best_of = worded(" (for judges the best for each pair of systems, where that is more)") if by_system else ""
         yield worded(
             "Agreement of the commonest answer{best_of}, and expected by chance: {parts}.",
-            best_of=best_of, parts="; ".join(parts),
+            best_of=best_of, parts=worded("; ").join(parts),
         )  # fmt: skip

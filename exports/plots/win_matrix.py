@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from calibration.results import CalibrationReport, Estimate
 from exports import cells, figures, tables
 from exports.plots.names import width_of
-from exports.plots.theme import FULL_PAGE, INK, INK_SOFT, PAPER, TEXT, themed, tint
+from exports.plots.theme import FULL_PAGE, INK, INK_SOFT, PAPER, TEXT, lettered, themed, tint
 from exports.plots.value_maps import NOTHING, Grid, Printed, grid
 from exports.sheets import ranking, system_pairs
+from plain.wording import worded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -50,8 +51,7 @@ def win_matrix(report: CalibrationReport, width: float = FULL_PAGE, judge: str =
     """
     judge = judge or ranking.judge_shown(report)
     systems = system_pairs.systems_in_order(report)
-    by = {"people": system_pairs.won_by(report, tables.PEOPLE), f"{judge} alone": system_pairs.won_by(report, judge)}
-    by = {title: won for title, won in by.items() if won}
+    by = {rater: won for rater in (tables.PEOPLE, judge) if (won := system_pairs.won_by(report, rater))}
     if not by:
         return None
     with themed():
@@ -112,10 +112,9 @@ def _draw_matrix(laid: Layout, width: float) -> Canvas:
     top, left = laid.height, 0.0
     for place, (one, title) in enumerate(zip(laid.grids, laid.titles, strict=True)):
         one.draw(canvas, left, top - TITLE - one.height, named=not (laid.beside and place))
-        full = f"by {title}"
-        said = (
-            full if width_of(full, TEXT) <= one.across or title == "people" else "by the judge"
-        )  # the caption says which
+        full = lettered("by people") if title == tables.PEOPLE else lettered("by {judge} alone", judge=title)
+        fits = width_of(full, TEXT) <= one.across or title == tables.PEOPLE
+        said = full if fits else lettered("by the judge")  # the caption says which
         at = (left + one.names.room + 0.08) / width, (top - figures.EDGE) / laid.height
         canvas.text(*at, said, va="top", ha="left", color=INK_SOFT)
         if laid.beside:
@@ -128,14 +127,20 @@ def _draw_matrix(laid: Layout, width: float) -> Canvas:
 def _caption(
     report: CalibrationReport, laid: Layout, titles: Sequence[str], systems: int, drawn: Sequence[Estimate]
 ) -> str:
-    level = f"{100 * report.settings.level:g} % interval"
-    n = f"({cells.spread(one.n for one in drawn)} comparisons, {report.labels.clusters:,} clusters)"
+    spread, clusters = cells.spread(one.n for one in drawn), report.labels.clusters
+    raters = (worded("by people") if one == tables.PEOPLE else worded("by {judge} alone", judge=one) for one in titles)
+    by = worded(" and ").join(raters)
+    n = worded("({spread} comparisons, {clusters:,} clusters)", spread=spread, clusters=clusters)
     parts = [
-        f"Share of comparisons that the system of a row wins over that of a column, by {' and by '.join(titles)}",
-        "a tie is half a win, darker is more",
-        f"below each share its n {n}" if laid.counted else f"n of each in the table {n}",
+        worded(
+            "Share of comparisons that the system of a row wins over that of a column, {by}",
+            by=worded(" and ").join(by),
+        ),
+        worded("a tie is half a win, darker is more"),
+        worded("below each share its n {n}", n=n) if laid.counted else worded("n of each in the table {n}", n=n),
     ]
-    parts += [f"bold: the {level} leaves .5 out"] * any(not math.isnan(estimate.low) for estimate in drawn)
-    parts += ["grey: no interval"] * any(math.isnan(estimate.low) for estimate in drawn)
-    parts += ["a dash: the two never met"] * (len(drawn) < len(titles) * systems * (systems - 1) // 2)
-    return f"{'; '.join(parts)}."
+    if any(not math.isnan(estimate.low) for estimate in drawn):
+        parts.append(worded("bold: the {level:g} % interval leaves .5 out", level=100 * report.settings.level))
+    parts += [worded("grey: no interval")] * any(math.isnan(estimate.low) for estimate in drawn)
+    parts += [worded("a dash: the two never met")] * (len(drawn) < len(titles) * systems * (systems - 1) // 2)
+    return worded("{lead}.", lead=worded("; ").join(parts))

@@ -16,6 +16,7 @@ from exports.words.grammar import listed, percent
 from exports.words.methods_numbers import alt_tests, clusters
 from exports.words.notes import origin
 from plain.counting import counted
+from plain.wording import worded
 
 COLUMNS = (Column("item", "Item"), Column("answer", "Answer"), Column("shown_by", "Where it shows"))
 FEWEST_ANNOTATORS = 3
@@ -212,66 +213,80 @@ def to_state(report: CalibrationReport, facts: StudyFacts) -> tuple[str, ...]:
 
 def _asked_about_people(facts: StudyFacts) -> Iterator[str]:
     if facts.is_simulated:
-        yield "That people and judges are simulated, wherever a number of this study is shown"
+        yield worded("That people and judges are simulated, wherever a number of this study is shown")
         return
-    yield "How annotators were recruited, and what makes them able to judge these reports"
-    yield "Whether annotators are authors, or knew the systems or the hypotheses"
-    yield "Which ethics board approved the study, or why none had to"
+    yield worded("How annotators were recruited, and what makes them able to judge these reports")
+    yield worded("Whether annotators are authors, or knew the systems or the hypotheses")
+    yield worded("Which ethics board approved the study, or why none had to")
     if not facts.consented:
-        yield "Whether annotators consented, and to which text"
+        yield worded("Whether annotators consented, and to which text")
     if not facts.training_passed:
-        yield "Which instructions and training annotators had beyond the protocol's guidance"
+        yield worded("Which instructions and training annotators had beyond the protocol's guidance")
     if not facts.pay_rate:
-        yield "What annotators were paid"
+        yield worded("What annotators were paid")
     if not facts.active_hours:
-        yield "How long annotation took"
+        yield worded("How long annotation took")
     if not facts.annotators:
-        yield "Who gave the human labels, and how many annotators labelled each item"
+        yield worded("Who gave the human labels, and how many annotators labelled each item")
 
 
 def _asked_about_material(facts: StudyFacts) -> Iterator[str]:
-    yield "How topics were chosen"
-    yield "When, with which versions and settings, and from which prompts the systems wrote their reports"
+    yield worded("How topics were chosen")
+    yield worded("When, with which versions and settings, and from which prompts the systems wrote their reports")
     if not facts.name:
-        yield "What annotators and judges were asked: task, criteria and their wording, allowed answers"
-        yield "How many reports were compared, of which length and language"
+        yield worded("What annotators and judges were asked: task, criteria and their wording, allowed answers")
+        yield worded("How many reports were compared, of which length and language")
     if facts.citations_stripped is None:
-        yield "Whether system names, citations and layout were hidden from annotators and judges, and how"
+        yield worded("Whether system names, citations and layout were hidden from annotators and judges, and how")
     if not facts.orders and facts.task_type in (None, "pairwise_choice"):
-        yield "How it was decided which report stands first, and whether that was recorded"
+        yield worded("How it was decided which report stands first, and whether that was recorded")
     if facts.orders.get("unknown"):
-        yield "In which order reports stood in the comparisons whose order is not recorded"
+        yield worded("In which order reports stood in the comparisons whose order is not recorded")
     if facts.blinding_audit is None:
-        yield "How far style and length give a system away (a blinding audit measures it)"
+        yield worded("How far style and length give a system away (a blinding audit measures it)")
     if facts.unproved_texts:
-        yield "Which texts were read for labels that were made elsewhere"
+        yield worded("Which texts were read for labels that were made elsewhere")
     if facts.flags.get("open"):
-        yield "Why passages that might name a system were left undecided"
+        yield worded("Why passages that might name a system were left undecided")
     if facts.pairs and facts.pairs_possible and facts.pairs < facts.pairs_possible and not facts.design:
-        yield "By which rule pairs were chosen from the possible ones"
+        yield worded("By which rule pairs were chosen from the possible ones")
 
 
 def _asked_about_judges(report: CalibrationReport, facts: StudyFacts) -> Iterator[str]:
     if not report.labels.judges:
         return
-    yield "How judges and their prompts were chosen, and whether prompts were tuned on labels of this study"
+    yield worded("How judges and their prompts were chosen, and whether prompts were tuned on labels of this study")
     if not facts.judges or any(judge.imported for judge in facts.judges):
-        yield "Which models judged: version, dates, prompts, parameters, handling of unreadable answers"
+        yield worded("Which models judged: version, dates, prompts, parameters, handling of unreadable answers")
     elif any(judge.cost is None for judge in facts.judges):
-        yield "What the judges without a known price cost"
+        yield worded("What the judges without a known price cost")
     if any(judge.own_family_systems is None for judge in facts.judges) or not facts.judges:
-        yield "Whether a judge is of the family of a system it judged"
+        yield worded("Whether a judge is of the family of a system it judged")
 
 
 def _asked_about_plan(report: CalibrationReport, facts: StudyFacts) -> Iterator[str]:
     if report.choice is not None and not facts.plan_sha256:
-        yield "When the margin and the candidates were fixed, and whether results were known by then"
+        yield worded("When the margin and the candidates were fixed, and whether results were known by then")
     if report.choice is not None and not facts.margin_in_protocol:
-        yield f"Why a margin of {100 * report.choice.plan.margin:g} points is small enough not to matter"
+        yield worded(
+            "Why a margin of {margin:g} points is small enough not to matter", margin=100 * report.choice.plan.margin
+        )
     if report.alt_tests and not facts.epsilon_in_protocol:
-        yield f"Why ε = {number(report.settings.epsilon, 2)} fits these annotators (.2 experts, .15 skilled, .1 crowd)"
+        yield worded(
+            "Why ε = {epsilon} fits these annotators (.2 experts, .15 skilled, .1 crowd)",
+            epsilon=number(report.settings.epsilon, 2),
+        )
     if facts.labels_before_plan:
-        yield "Whether anybody had looked at labels by other means before the comparison was planned"
+        yield worded("Whether anybody had looked at labels by other means before the comparison was planned")
     # a root that only its own database keeps is no preregistration
+<<<<<<< HEAD
     root = f"; the plan's root is {facts.plan_root[:16]}" if facts.plan_root else ""
     yield f"Whether the study was preregistered, and where{root}"
+=======
+    root = worded("; the plan's root is {root}", root=facts.plan_root[:16]) if facts.plan_root else ""
+    yield worded("Whether the study was preregistered, and where{root}", root=root)
+
+
+def _asked_always() -> Iterator[str]:
+    yield worded("Under which licence labels and reports are shared, and where")
+>>>>>>> 41f8e19b (What a methods section leaves to state and the caption of wins are Chinese on a Chinese page)

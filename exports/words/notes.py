@@ -136,7 +136,7 @@ def other_constant(report: CalibrationReport, common: Mapping[str, float]) -> It
         yield worded(
             "The choice holds judges against another number, the best constant answer, of each criterion and every two "
             "systems its own where there are labels enough: {listed}.",
-            listed="; ".join(f"{judge} {shown(held[judge])[0]}" for judge in differing),
+            listed=worded("; ").join(f"{judge} {shown(held[judge])[0]}" for judge in differing),
         )  # fmt: skip
 
 

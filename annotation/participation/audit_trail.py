@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from annotation.leaks.redaction import PLACES
 from annotation.people.principals import KEY, Principal, study_for
 from db import people_tables, tables
-from plain.wording import worded
+from plain.wording import judge_named, worded
 
 WORK = ("take", "submit", "reopen", "give_back", "handed_in_again", "adjudicate")  # raters' own; labels stand in some
 HIDDEN = (*WORK, KEY, PLACES)  # and what is kept for calipers itself
@@ -61,7 +61,7 @@ def in_words(data: dict[str, Any]) -> str:
 def _value(value: Any) -> str:
     if value is None or value in ("", [], {}):
         return ""
-    text = worded("yes") if value is True else worded("no") if value is False else str(value)
+    text = worded("yes") if value is True else worded("no") if value is False else judge_named(str(value))
     if isinstance(value, float):
         text = f"{value:.4g}"
     elif isinstance(value, dict):

@@ -151,11 +151,13 @@ def making_html(report: CalibrationReport) -> str:
 
 def _as_code(name: str, text: str) -> str:
     """What a setting or a kind is called in the protocol stays as it is written there."""
-    return f"<code>{text}</code>" if name in (*SETTINGS, "cluster", "criteria", "is_simulated") else text
+    return f"<code>{text}</code>" if name in (*SETTINGS, "cluster", "criteria") else text
 
 
 def in_one_line(value: object) -> str:
     """A value, or a few of them; "" for what holds more than that, and for nothing."""
+    if isinstance(value, bool):
+        return worded("yes" if value else "no")
     if not isinstance(value, Mapping | list | tuple):
         return "" if value is None else str(value)
     inside = value.values() if isinstance(value, Mapping) else value

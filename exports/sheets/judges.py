@@ -38,11 +38,11 @@ OPEN = {
 
 
 EMPTY = {  # why a cell holds nothing
-    "valid_share": "it is made of two answers",
+    "valid_share": "a verdict is made of two answers",
     "cost_per_1000_items": "no price is known",
     "on_frontier": "no price is known",
     "seconds_per_item": "no time was recorded",
-    "clusters_needed": "it is decided, or no number of clusters is known to decide it",
+    "clusters_needed": "the judge is decided, or no number of clusters is known to decide it",
 }
 
 
@@ -88,12 +88,12 @@ def judges_table(report: CalibrationReport) -> Table | None:
 
 def _empty(columns: Sequence[Column], rows: Sequence[tuple[Cell, ...]]) -> Iterator[str]:
     lacking = [
-        worded("{column}: {why}", column=worded(column.title), why=worded(EMPTY[column.key]))
+        worded("{column} where {why}", column=worded(column.title), why=worded(EMPTY[column.key]))
         for place, column in enumerate(columns)
         if column.key in EMPTY and any(row[place] is None for row in rows)
     ]
     if lacking:
-        yield worded("Empty for a judge of which this holds: {lacking}.", lacking=worded("; ").join(lacking))
+        yield worded("Empty: {lacking}.", lacking=worded("; ").join(lacking))
 
 
 def _row(candidate: Candidate, answered: Mapping[tuple[str, str], Estimate], plan: ComparisonPlan) -> tuple[Cell, ...]:

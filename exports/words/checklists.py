@@ -207,7 +207,7 @@ def to_state(report: CalibrationReport, facts: StudyFacts) -> tuple[str, ...]:
         *_asked_about_material(facts),
         *_asked_about_judges(report, facts),
         *_asked_about_plan(report, facts),
-        "Under which licence labels and reports are shared, and where",
+        worded("Under which licence labels and reports are shared, and where"),
     )
 
 
@@ -279,14 +279,5 @@ def _asked_about_plan(report: CalibrationReport, facts: StudyFacts) -> Iterator[
     if facts.labels_before_plan:
         yield worded("Whether anybody had looked at labels by other means before the comparison was planned")
     # a root that only its own database keeps is no preregistration
-<<<<<<< HEAD
-    root = f"; the plan's root is {facts.plan_root[:16]}" if facts.plan_root else ""
-    yield f"Whether the study was preregistered, and where{root}"
-=======
     root = worded("; the plan's root is {root}", root=facts.plan_root[:16]) if facts.plan_root else ""
     yield worded("Whether the study was preregistered, and where{root}", root=root)
-
-
-def _asked_always() -> Iterator[str]:
-    yield worded("Under which licence labels and reports are shared, and where")
->>>>>>> 41f8e19b (What a methods section leaves to state and the caption of wins are Chinese on a Chinese page)

@@ -11,7 +11,7 @@ from app.screens.report_page import in_one_line
     ("value", "line"),
     [
         (0.95, "0.95"), (None, ""), ([], ""), (("mini", "small"), "mini, small"), ({"c0": "pairwise"}, "c0: pairwise"),
-        ({"mini": {"ok": 120}}, ""), ([{"rater": "mini"}], ""), (False, "False"),
+        ({"mini": {"ok": 120}}, ""), ([{"rater": "mini"}], ""), (False, "no"),
     ],
 )  # fmt: skip
 def test_how_a_report_was_computed_is_told_in_lines(value: object, line: str) -> None:

@@ -23,6 +23,7 @@ from exports.words.grammar import amount, listed, opening, percent, points
 from exports.words.methods import methods_in, methods_paragraph
 from exports.words.methods_numbers import PANEL
 from plain.counting import counted
+from plain.wording import speaking
 from tests.exports.toy import toy_estimate
 from tests.exports.toy_facts import (
     MINI,
@@ -101,6 +102,10 @@ def test_a_bare_table_leaves_more_open_than_a_study() -> None:
     assert "What annotators were paid" not in known
     assert any("recruited" in one for one in known), "no database knows how people were found"
     assert any("preregistered" in one for one in known), "a root that only our own database keeps is no registration"
+    with speaking("zh_CN"):  # a page tells them in its own language
+        told = methods_paragraph(toy_methods_report(), None).to_state
+    assert len(told) == len(bare)
+    assert not [one for one in told if re.search("[A-Za-z]{2}", one)]
 
 
 def test_a_bare_table_is_told_of_by_what_it_shows_alone() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from dataclasses import replace
 
 import pytest
@@ -18,6 +19,7 @@ from exports.plots.value_maps import NOTHING
 from exports.plots.win_matrix import PAGE, win_matrix
 from exports.sheets.ranking import judge_shown
 from exports.sheets.system_pairs import PAIR_WIN_RATE, system_pairs_table, systems_in_order, won_by
+from plain.wording import speaking
 from tests.calibration.ranked import drawn_study, verdicts
 from tests.exports.readable import assert_readable, texts_of
 from tests.exports.toy import toy_report
@@ -81,6 +83,10 @@ def test_every_share_is_printed_over_its_n_and_what_never_met_is_a_dash():
     assert "a dash: the two never met" in figure.caption
     assert "comparisons, 3 clusters)" in figure.caption, "several people on one item are one comparison"
     assert "grey: no interval" in figure.caption
+    with speaking("zh_CN"):
+        chinese = win_matrix(hand())
+    assert not set(re.findall("[A-Za-z]{2,}", chinese.caption)) - {"judge"}
+    assert "按人" in printed(chinese)
 
 
 def test_a_share_whose_interval_leaves_a_half_out_is_bold(reports):

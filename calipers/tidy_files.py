@@ -21,6 +21,7 @@ from calibration.tidying import applying, beside, measures, proposing, readings
 from calibration.tidying.found import EVERYBODY, NOBODY, ask_who_is_who, kind_of, without_totals
 from calibration.tidying.mapping import READ_AS, Asked, LabelMap
 from calibration.tidying.raters import called, kind_of_name, person_of
+from calibration.tidying.turning import turned
 from calibration.tidying.value_sets import ASK
 from calipers.joined_parts import TidyFile, together
 from calipers.label_files import SHORT, TELLING, read_labels
@@ -137,6 +138,11 @@ def _read_one(
     rows, totals = without_totals(table.frame.drop(columns=[*asked.ignored], errors="ignore"))
     rows = rows.apply(lambda cells: cells.str.strip() if cells.dtype == "str" else cells)  # "Anna " is Anna
     table = replace(table, frame=rows, told=(*table.told, *totals))
+    if form.turned:
+        rows, turns, why = turned(table.frame, form.turned)
+        if why:
+            raise AnnotationError("bad_option", f"{path}: {why}")
+        table = replace(table, frame=rows, told=(*table.told, *turns), written={})
     if followed:
         refuse_absent(path, table.frame, followed)
         raters, unsaid = followed.beside, beside.differing(table.frame, followed.mapping, followed.beside)
@@ -154,7 +160,7 @@ def _read_one(
         if not layout and not of_folder and not other.problems:  # a file of a folder need not have every rater
             unsaid += _unknown_people(_raters(table.frame, found.mapping), people)
         mapping, told, problems = found.mapping, (*other.told, *found.told), (*unsaid, *found.problems)
-    kept = replace(table.form, sheet=form.sheet, decimal=form.decimal)
+    kept = replace(table.form, sheet=form.sheet, decimal=form.decimal, turned=form.turned)
     recipe = Recipe(mapping, kept, layout or options.layout, path.name, people, asked.ignored, raters)
     numbers, asks = ungrouped(table.frame, table.points_unread(mapping.numbers), form.decimal)
     if problems := (*table.asks, *asks, *problems):

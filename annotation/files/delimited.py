@@ -21,6 +21,7 @@ FIRST_LINE = re.compile(r"sep=(.)\r?\n")  # a spreadsheet's own note
 RULE = re.compile(r"\s*:?-{2,}:?\s*")  # under the heads of a table in Markdown
 COMMENTS = re.compile(r"\A(?:#.*\r?\n)+")
 NUMBER = re.compile(r"[+-]?[\d.,]+%?")
+IMPORTED = re.compile(r"""\{\s*['"]ImportId['"]""")
 CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")  # of no text that anybody wrote
 
 
@@ -235,6 +236,17 @@ def without_heads(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     left = frame[~again].reset_index(drop=True)
     count = len(frame) - len(left)
     return left, (f"rows that are the heads again are left out: {count:,}",)
+
+
+def without_questions(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The table without the rows of Qualtrics between its heads and its answers: the questions' texts, and `ImportId`
+    of each column as JSON; and what is told.
+    """
+    for at in range(min(2, len(frame) - 1)):
+        if frame.iloc[at].astype("str").str.match(IMPORTED).all():
+            told = "an export of Qualtrics: its rows of questions and of ImportId are passed over"
+            return frame.iloc[at + 1 :].reset_index(drop=True), (told,)
+    return frame, ()
 
 
 def _two_heads(rows: list[list[str]]) -> list[str]:

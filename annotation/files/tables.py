@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import tempfile
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -29,8 +30,9 @@ OTHER_FILES = {
     b"\x28\xb5\x2f\xfd": "packed by zstd: unpack it",
 }  # fmt: skip
 BESIDE = ("dataset_info.json", "state.json", "dataset_dict.json", "README.json")  # of a Hugging Face dataset
+PAGE = re.compile(rb"\s*<(?:!doctype html|html|head|meta|table|style|\?xml[^>]*\?>\s*<html)\b", re.I)
 FILE = "file"  # names the file of a row, where a folder holds several
-NAMES = {"encoding", "separator", "decimal", "sheet", "records"}
+NAMES = {"encoding", "separator", "decimal", "sheet", "records", "turned"}
 GZIP = b"\x1f\x8b"
 
 
@@ -43,6 +45,7 @@ class Form:
     decimal: str = ""
     sheet: str = ""
     records: str = ""  # of JSON: the list of which each record is a row
+    turned: str = ""  # the column that names who answered, where a row is a rater and a column an item
 
 
 AS_FOUND = Form()
@@ -117,8 +120,9 @@ def read_table(path: Path, asked: Form = AS_FOUND, wants: Wants = ALL) -> Table:
     if start.startswith(GZIP) and path.suffix.lower() == ".gz":
         return _read_packed(path, asked, wants)
     table = _read_file(path, start, asked, wants)
-    once, again = delimited.without_heads(table.frame)
-    table = replace(table, frame=once, told=(*table.told, *again))
+    asked_for, surveyed = delimited.without_questions(table.frame)
+    once, again = delimited.without_heads(asked_for)
+    table = replace(table, frame=once, told=(*table.told, *surveyed, *again))
     changed, sign, signs, asks = decimals.with_points(table.frame, asked.decimal)
     frame, told = table.frame.assign(**changed), (*table.told, *([signs] if signs else []))
     if {*WINNERS} <= {*frame} and "winner" not in frame:
@@ -197,6 +201,12 @@ def _read_file(path: Path, start: bytes, asked: Form, wants: Wants) -> Table:
         return _read_parquet(path, wants)
     if suffix == ".arrow" or start.startswith(b"ARROW1"):
         return _read_arrow(path, wants)
+    if PAGE.match(start.removeprefix(decoding.BOM)):
+        raise AnnotationError(
+            "bad_file",
+            f"{path}: this is a web page, as some tools write a table that they call a spreadsheet: open it in a "
+            "spreadsheet and save it as .xlsx, or as a CSV in UTF-8",
+        )
     if suffix in WORKBOOKS or start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         frame, sheet, told = read_workbook(path, asked.sheet)
         form = Form(sheet=sheet, records=asked.records)

@@ -48,7 +48,8 @@ PEOPLE = typer.Option(
 READ = typer.Option(
     [],
     "--read",
-    help="encoding=, separator=, decimal=, sheet= or records= (lists in JSON, A+B), where they are not found out.",
+    help="encoding=, separator=, decimal=, sheet= or records= (lists in JSON, A+B), where they are not found out; "
+    "turned=COLUMN of raters where each row is one.",
     rich_help_panel=HOW_READ,
 )
 LAYOUT = typer.Option(

@@ -14,7 +14,7 @@ from calibration.tidying.found import Found, is_of_judge, words_of
 from calibration.tidying.measures import measure_of
 from calibration.tidying.raters import bare_name, kind_of_name
 from calibration.tidying.value_sets import plain
-from plain.typed_options import between_plus, by_map, typed
+from plain.typed_options import between_plus, by_map, by_read, typed
 
 MOST = 3  # columns beside those that are known; more make a key of anything
 NO_KEY = (
@@ -103,8 +103,8 @@ def find_items(found: Found) -> None:
     if more is None or not (known or more):
         found.problems.append(
             "no column or set of columns names the items: --map item_id=ONE+OTHER"
-            + "; where a row is a rater and each column an item, turn the table round first: a row for each item"
-            * (len(found.spread) > 1)
+            + f"; where a row is a rater and each column an item: {by_read('turned', *found.columns['rater_id'][:1])}"
+            * (len(found.spread) > 1 and "rater_id" in found.columns)
         )
         return
     found.columns["item_id"] = (*known, *more)

@@ -158,7 +158,7 @@ def are_asked_about(likely: Sequence[str], raters: Sequence[str]) -> str:
 
 def people_of(columns: Sequence[str]) -> str:
     """`--people` with the raters of these columns that no name calls a judge."""
-    return typed("--people", *(name for name in map(bare_name, columns) if kind_of_name(name) != "judge"))
+    return typed("--people", *([name for name in map(bare_name, columns) if kind_of_name(name) != "judge"] or ["none"]))
 
 
 def crossed(columns: Sequence[str], people: Collection[str] = ()) -> tuple[Spread, ...]:

@@ -18,6 +18,7 @@ from calibration.tidying.value_sets import STATUS as STATUS_WORDS
 from calibration.tidying.value_sets import TIES, meanings, plain, recognise
 from plain.typed_options import by_map, typed
 
+CODES = {66.0, 77.0, 88.0, 97.0, 98.0, 99.0, 777.0, 888.0, 997.0, 998.0, 999.0, 9999.0}  # of a survey, with any sign
 EMPTY = "EMPTY"  # an empty cell, in --map-label
 COMMA = re.compile(r"[+-]?\d+,\d*")  # a decimal comma where others write points
 PLACES = (
@@ -200,11 +201,26 @@ def _read(found: Found, rows: pd.DataFrame, named: str, of_all: Collection[str])
         answers = replace(answers, read_as="verdicts")
     elif answers.read_as == "sides" and "presentation" not in {*found.columns, *rows} and not ask:
         ask = PLACES
+    if answers.read_as == "scores" and not ask:
+        ask = _codes([word for word in mapped if word not in said.words])
     if answers.read_as == "words" and not ask:
         ask = _odd([answers.words.get(word, word) for word in mapped.values()], bool(names))
         is_unsaid = said.labels_are != "verdicts" and "presentation" not in {*found.columns, *rows}
         ask += f"; {PLACES}" * (bool(ask) and is_unsaid and _are_sides(mapped.values()))
     return mapping.Answers(answers.read_as, _through(mapped, answers.words, said.words)), "" if ask else read.told, ask
+
+
+def _codes(words: Iterable[str]) -> str:
+    """The sentence that asks about numbers such as -99 beside a few small ones, as surveys write no answer; else ""."""
+    values = {word: float(word) for word in words if typed_cells.is_number(word)}
+    codes = [word for word, number in values.items() if abs(number) in CODES or (number in (-7, -8, -9, -1))]
+    rest = [number for word, number in values.items() if word not in codes]
+    if not codes or len(rest) < 2 or min(rest) < 0 or max(rest) > 11 or (max(rest) < 3 and "-1" in codes):
+        return ""
+    missing, kept = (
+        typed("--map-label", *(f"{word}={what}" for word in codes)) for what in ("missing", mapping.ANSWER)
+    )
+    return f"{', '.join(codes)} among {min(rest):g} to {max(rest):g} may stand for no answer: {missing}, or {kept}"
 
 
 def _through(mapped: Mapping[str, str], meant: Mapping[str, str], said: Mapping[str, str]) -> dict[str, str]:

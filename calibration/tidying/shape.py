@@ -10,7 +10,7 @@ import pandas as pd
 
 from calibration.table.typed_cells import is_number
 from calibration.tidying import beside, keys, mapping, measures
-from calibration.tidying.found import FROM, Found, kind_of, made_of_several, words_of
+from calibration.tidying.found import FROM, Found, kind_of, made_of_several, some_of, words_of
 from calibration.tidying.no_answers import NO_ANSWER
 from calibration.tidying.raters import are_asked_about, bare_name, crossed, kind_of_name, people_of, person_of, run_of
 from calibration.tidying.value_sets import TRUTH, plain, recognise
@@ -20,6 +20,7 @@ MANY, LONG = 30, 40  # distinct answers, and characters of one: beyond these a c
 WHOLE = {str(number) for number in range(11)}  # scores, and hardly prices
 PLACE = "place"  # of an answer in its list of nested records
 GOLD = frozenset(("gold", "gold label", "target", "reference", "truth", "ground truth", "consensus", "majority"))
+NAMED = 12  # columns of which a question names all
 ENOUGH = 10  # items of several raters: on fewer they may well agree
 
 
@@ -212,11 +213,15 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
         near = [name for name in near if name in named or not all(map(is_number, words_of(found.table[name])))]
     raters = core if not people and len({kind_of_name(bare_name(name)) for name in core}) == 2 else near or candidates
     if not core and (len(candidates) > 1 or not any(name in found.table for name in FROM)):
+        rater, criterion = "rater_id=ONE+OTHER", "criterion=ONE+OTHER"
+        if len(candidates) <= NAMED:
+            rater, criterion = (f"{part}={between_plus(*candidates)}" for part in ("rater_id", "criterion"))
         found.problems.append(
-            f"{', '.join(map(repr, candidates))} may hold answers, and no column is known to say who gave them: where "
-            "a row is one answer, --map item_id=COLUMN --map rater_id=COLUMN --map label=COLUMN; where each of them is "
-            f"a rater, {by_map('rater_id', *candidates)}; where each is a criterion, "
-            f"{typed('--map', f'criterion={between_plus(*candidates)}', 'rater_id=COLUMN')}"
+            f"{some_of([*map(repr, candidates)], NAMED)} may hold answers, and no column is known to say who gave "
+            "them: where a row is one answer, --map item_id=COLUMN --map rater_id=COLUMN --map label=COLUMN; where "
+            f"each of them is a rater, {typed('--map', rater)}; where each is a criterion, "
+            f"{typed('--map', criterion, 'rater_id=COLUMN')}; where each row is a rater and each column an item, "
+            "--read turned=COLUMN, which names the raters"
         )
         return
     judges = [

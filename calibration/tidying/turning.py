@@ -1,0 +1,44 @@
+"""A table with a row for each rater and a column for each item, as surveys are exported, turned round."""
+
+import re
+
+import pandas as pd
+
+ITEM, CRITERION = "item_id", "criterion"
+NUMBER = re.compile(r"\d+")
+
+
+def turned(frame: pd.DataFrame, who: str) -> tuple[pd.DataFrame, tuple[str, ...], str]:
+    """(a row for each item and criterion with a column for each rater, what is told, why it cannot be turned or "").
+
+    The number in a head names the item, what differs beside it the criterion: item01_clear, item01_deep. Columns of no
+    such row of heads, such as age, are left out and told. `who`: the column that names the raters, each once.
+    """
+    if who not in frame:
+        return frame, (), f"there is no column {who!r} to turn the table by: --read turned=COLUMN names who answered"
+    names = frame[who].str.strip()
+    if names.duplicated().any() or names.eq("").any():
+        return frame, (), f"{who!r} does not name each row once, so the table cannot be turned by it"
+    heads: dict[str, dict[str, str]] = {}  # head without its number -> the number -> the head
+    for head in [str(one) for one in frame if one != who]:
+        if len(found := NUMBER.findall(head)) == 1:
+            heads.setdefault(NUMBER.sub("#", head), {})[found[0]] = head
+    sets = {stem: own for stem, own in heads.items() if len(own) > 1}
+    if not sets:
+        return frame, (), (
+            "no columns whose heads differ in one number alone, which would be the items: call them item1_clear, "
+            "item2_clear"
+        )  # fmt: skip
+    parts = {stem: re.split(r"[ _.:/#-]+", stem) for stem in sets}
+    shared = set[str].intersection(*map(set, parts.values()))
+    named = {stem: "_".join(one for one in own if one not in shared) or stem for stem, own in parts.items()}
+    rows = [(number, named[stem], head) for stem, own in sets.items() for number, head in own.items()]
+    made = frame[[head for *_, head in rows]].T.set_axis([*names], axis=1).reset_index(drop=True)
+    made.insert(0, ITEM, [number for number, *_ in rows])
+    if len(sets) > 1:
+        made.insert(1, CRITERION, [criterion for _, criterion, _ in rows])
+    left = [str(one) for one in frame if one != who and one not in {head for *_, head in rows}]
+    what = f", criteria {', '.join(named.values())}" if len(sets) > 1 else ""
+    told = [f"a row for each of {made[ITEM].nunique()} items, whose numbers stand in the heads{what}"]
+    told += [f"left out, being no item's: {', '.join(left)}"] if left else []
+    return made, tuple(told), ""

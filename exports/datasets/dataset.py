@@ -6,10 +6,10 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from exports.datasets.descriptions import croissant, data_card
 from exports.datasets.label_rows import CRITERIA, LABELS, NUMBER, REPORTS, SHOWN_TEXT, TRUTH, WHOLE, DataColumn, chained
@@ -50,9 +50,9 @@ def write_dataset(
         raise ExportError("bad_license", f"{license!r} is no SPDX license id, such as CC-BY-4.0")
     of_reports = (*REPORTS, SHOWN_TEXT) if texts else REPORTS
     counts = {
-        "labels": _write(out, "labels", LABELS, chained(rows), ROWS, (_Csv, _JsonLines, _Parquet), advance),
-        "reports": _write(out, "reports", of_reports, reports, TEXTS, (_JsonLines, _Parquet)),
-        "criteria": _write(out, "criteria", CRITERIA, criteria, ROWS, (_JsonLines,)),
+        "labels": _write(out, "labels", LABELS, chained(rows), ROWS, (_csv, _json_lines, _parquet), advance),
+        "reports": _write(out, "reports", of_reports, reports, TEXTS, (_json_lines, _parquet)),
+        "criteria": _write(out, "criteria", CRITERIA, criteria, ROWS, (_json_lines,)),
     }
     columns = {"labels": LABELS, "reports": of_reports, "criteria": CRITERIA}
     sums = {path.name: hashes.file_sha256(path) for path in sorted(out.iterdir())}
@@ -74,74 +74,42 @@ def write_dataset(
     return counts
 
 
-class _Form(Protocol):
-    """One file of a table. Opened, given rows in chunks, closed."""
-
-    def __init__(self, folder: Path, name: str, columns: Sequence[DataColumn]) -> None: ...
-    def __enter__(self) -> Any: ...
-    def __exit__(self, *of: object) -> None: ...
-    def write(self, rows: Sequence[Row]) -> None:
-        """Append the rows."""
+Append = Callable[[Sequence[Row]], None]  # rows to one file of a table
+Form = Callable[[Path, str, Sequence[DataColumn]], AbstractContextManager[Append]]
 
 
-class _Csv:
-    def __init__(self, folder: Path, name: str, columns: Sequence[DataColumn]) -> None:
-        self._columns, self._path = columns, folder / f"{name}.csv"
-
-    def __enter__(self) -> _Csv:
-        self._file = self._path.open("w", encoding="utf-8", newline="")
-        self._plain = csv.writer(self._file, lineterminator="\n")
+@contextmanager
+def _csv(folder: Path, name: str, columns: Sequence[DataColumn]) -> Iterator[Append]:
+    with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+        plain = csv.writer(file, lineterminator="\n")
         # the plain writer sees no line end in a bare carriage return, but readers do
-        self._quoting = csv.writer(self._file, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        self._plain.writerow(column.name for column in self._columns)
-        return self
+        quoting = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        plain.writerow(column.name for column in columns)
 
-    def __exit__(self, *of: object) -> None:
-        self._file.close()
+        def append(rows: Sequence[Row]) -> None:
+            for row in rows:
+                cells = [spreadsheets.guarded(cell) if isinstance(cell, str) else cell for cell in row.values()]
+                returns = "\r" in "".join([cell for cell in cells if isinstance(cell, str)])
+                (quoting if returns else plain).writerow(cells)
 
-    def write(self, rows: Sequence[Row]) -> None:
-        for row in rows:
-            cells = [spreadsheets.guarded(cell) if isinstance(cell, str) else cell for cell in row.values()]
-            returns = "\r" in "".join([cell for cell in cells if isinstance(cell, str)])
-            (self._quoting if returns else self._plain).writerow(cells)
+        yield append
 
 
-class _JsonLines:
-    def __init__(self, folder: Path, name: str, columns: Sequence[DataColumn]) -> None:
-        self._path = folder / f"{name}.jsonl"
-
-    def __enter__(self) -> _JsonLines:
-        self._file = self._path.open("w", encoding="utf-8", newline="\n")
-        return self
-
-    def __exit__(self, *of: object) -> None:
-        self._file.close()
-
-    def write(self, rows: Sequence[Row]) -> None:
-        self._file.writelines(LINE(row) + "\n" for row in rows)
+@contextmanager
+def _json_lines(folder: Path, name: str, _columns: Sequence[DataColumn]) -> Iterator[Append]:
+    with (folder / f"{name}.jsonl").open("w", encoding="utf-8", newline="\n") as file:
+        yield lambda rows: file.writelines(LINE(row) + "\n" for row in rows)
 
 
-class _Parquet:
-    def __init__(self, folder: Path, name: str, columns: Sequence[DataColumn]) -> None:
-        import pyarrow as pa
+@contextmanager
+def _parquet(folder: Path, name: str, columns: Sequence[DataColumn]) -> Iterator[Append]:
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter
 
-        kinds = {WHOLE: pa.int64(), NUMBER: pa.float64(), TRUTH: pa.bool_()}
-        self._schema = pa.schema([(column.name, kinds.get(column.kind, pa.string())) for column in columns])
-        self._path = folder / f"{name}.parquet"
-
-    def __enter__(self) -> _Parquet:
-        from pyarrow.parquet import ParquetWriter
-
-        self._file = ParquetWriter(self._path, self._schema, compression="zstd")
-        return self
-
-    def __exit__(self, *of: object) -> None:
-        self._file.close()
-
-    def write(self, rows: Sequence[Row]) -> None:
-        import pyarrow as pa
-
-        self._file.write_table(pa.Table.from_pylist(list(rows), schema=self._schema))
+    kinds = {WHOLE: pa.int64(), NUMBER: pa.float64(), TRUTH: pa.bool_()}
+    schema = pa.schema([(column.name, kinds.get(column.kind, pa.string())) for column in columns])
+    with ParquetWriter(folder / f"{name}.parquet", schema, compression="zstd") as file:
+        yield lambda rows: file.write_table(pa.Table.from_pylist(list(rows), schema=schema))
 
 
 def _write(
@@ -150,16 +118,17 @@ def _write(
     columns: Sequence[DataColumn],
     rows: Iterable[Row],
     at_a_time: int,
-    forms: Iterable[type[_Form]],
+    forms: Iterable[Form],
     advance: Callable[[int], None] = lambda done: None,
 ) -> int:
     """The table in every form, chunk by chunk; the number of its rows."""
     done = 0
     with ExitStack() as stack:
         files = [stack.enter_context(form(folder, name, columns)) for form in forms]
-        for chunk in _chunks(_checked(name, columns, rows), at_a_time):
-            for file in files:
-                file.write(chunk)
+        checked = _checked(name, columns, rows)
+        while chunk := list(islice(checked, at_a_time)):
+            for append in files:
+                append(chunk)
             done += len(chunk)
             advance(done)
     return done
@@ -172,11 +141,6 @@ def _checked(name: str, columns: Sequence[DataColumn], rows: Iterable[Row]) -> I
             odd = sorted(row.keys() ^ wanted.keys())
             raise ExportError("bad_row", f"a row of {name} has other columns than the dataset: {', '.join(odd)}")
         yield {column: row[column] for column in wanted}
-
-
-def _chunks(rows: Iterator[Row], at_a_time: int) -> Iterator[list[Row]]:
-    while chunk := list(islice(rows, at_a_time)):
-        yield chunk
 
 
 def json_text(value: Any) -> str:

@@ -85,6 +85,7 @@ def drawn(session: Session) -> tuple[list[str], set[str]]:
 
 
 @pytest.mark.databases("sqlite")
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_a_study_runs_from_its_first_batch_to_an_early_end_by_commands(
     shell: Shell, engine_here: Engine, tmp_path: Path

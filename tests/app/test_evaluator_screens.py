@@ -213,12 +213,17 @@ def test_biases_are_counted_in_a_sentence_that_says_what_cannot_be_told(
     assert "that these labels cannot tell" in words
 
 
-def test_a_slider_changes_the_plan_and_the_study_can_be_its_pilot(engine_here: Engine, priced_judges: int) -> None:
+def test_a_study_can_be_the_pilot_of_the_plan(engine_here: Engine, priced_judges: int) -> None:
     screen = page(engine_here, priced_judges, "planner")
     assert "Pilot of 80 topics: small agrees" in shown(screen)  # its agreement varies most
     drawn(screen.selectbox(key="plan_of_judge").select("huge").run())
     assert "Pilot of 80 topics: huge agrees" in shown(screen)
     assert screen.slider(key="plan_tried_True").value == 3
+
+
+@pytest.mark.slow
+def test_a_slider_changes_the_plan(engine_here: Engine, priced_judges: int) -> None:
+    screen = page(engine_here, priced_judges, "planner")
     drawn(screen.radio(key="plan_basis").set_value("Assumptions").run())
     assert screen.slider(key="plan_criteria").value == 2  # of this study
     screen.slider(key="plan_criteria").set_value(39).run()
@@ -246,6 +251,7 @@ def test_the_planner_shows_topics_at_random_and_drawn_beside_each_other_with_the
     assert all(head in table for head in ("At random", "Drawn", "Judged", "Saved", "Hours saved", "USD saved"))
 
 
+@pytest.mark.slow
 def test_looks_take_topics_of_the_claim_and_leave_the_interval_as_it_is(
     engine_here: Engine, priced_judges: int
 ) -> None:

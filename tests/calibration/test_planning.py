@@ -265,12 +265,13 @@ def test_studies_planned_as_if_labels_were_independent_decide_far_less_often():
 def test_a_number_too_small_is_raised_until_studies_decide():
     spread = of_sd(0.2)
     right = needed_for_claim(spread, 0.05)
-    found, reached = confirmed(replace(right, clusters=3 * right.clusters // 4), spread, 0.05)
-    assert found.clusters is not None
     assert right.clusters is not None
+    few = replace(right, clusters=3 * right.clusters // 4)
+    found, reached = confirmed(few, spread, 0.05)
+    assert found.clusters is not None
     assert 0.85 * right.clusters < found.clusters < 1.15 * right.clusters
     assert reached >= 0.77
-    assert confirmed(right, spread, 0.05) == confirmed(right, spread, 0.05)  # seeded
+    assert confirmed(few, spread, 0.05) == (found, reached)  # seeded
 
 
 def test_a_planned_study_is_decided_as_the_test_of_the_gap_decides_it():

@@ -75,6 +75,7 @@ def test_one_changed_label_names_its_file_its_history_and_the_numbers_that_moved
     assert list(describe(again))[-1].startswith("refused: this is not the bundle published under root")
 
 
+@pytest.mark.slow
 def test_a_bundle_made_anew_from_changed_labels_is_consistent_but_not_the_published_one(
     published: tuple[Path, str], tmp_path: Path
 ) -> None:

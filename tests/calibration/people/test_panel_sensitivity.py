@@ -72,8 +72,8 @@ def first_two(frame: pd.DataFrame, settings: CalibrationSettings) -> str:
         ("five", "three_class"),
         ("three", "exclude"),
         ("one annotator", "three_class"),
-        ("both orders", "exclude"),
-        ("systems", "three_class"),
+        pytest.param("both orders", "exclude", marks=pytest.mark.slow),
+        pytest.param("systems", "three_class", marks=pytest.mark.slow),
         ("systems", "exclude"),
     ],
 )

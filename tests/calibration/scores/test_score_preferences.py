@@ -22,7 +22,9 @@ from calibration.choosing.choice import Candidate
 from calibration.errors import CalibrationError
 from calibration.inference.bootstrap import expanded_percentile, wilson_effective
 from calibration.results import CalibrationSettings
+from calibration.study.joining import study_of
 from calibration.totals.inter_human import mean_kappa_of_people
+from calibration.warnings.sample_cautions import unread_topics
 from exports.pipeline import decision_of
 from tests.calibration.brute_force import mirrored_kappa
 from tests.calibration.explicit import FEW, explicit
@@ -58,13 +60,14 @@ def test_a_topic_in_two_languages_has_two_reports_of_each_system_and_is_one_clus
     first, other = FRAME["cluster_id"].unique()[:2]
     torn = FRAME.assign(topic=FRAME["cluster_id"].replace(other, first))
     item = FRAME.assign(topic=FRAME["cluster_id"].mask(FRAME.index == 0, "another"))
-    cases = ((two, "shared_clusters"), (coarse, ""), (torn, "unread_topics"), (item, "unread_topics"))
-    for table, told in (*cases, (FRAME.assign(topic=""), "")):
-        found = {one.code: one for one in calibrate(table, FEW).warnings}
-        assert [one for one in found if one in ("shared_clusters", "unread_topics")] == [told] * bool(told)
-        if told == "unread_topics":
-            name = f"topic {first}" if table is torn else f"item {FRAME['item_id'].iloc[0]}"
-            assert f"the column topic is not read: {name} lies in several " in found[told].text
+    for table, told in ((two, "shared_clusters"), (torn, "unread_topics")):
+        warnings = [one.code for one in calibrate(table, FEW).warnings]
+        assert [one for one in warnings if one in ("shared_clusters", "unread_topics")] == [told]
+    for table, name in ((torn, f"topic {first}"), (item, f"item {FRAME['item_id'].iloc[0]}")):
+        (unread,) = unread_topics(table, study_of(table, FEW))
+        assert f"the column topic is not read: {name} lies in several " in unread.text
+    for table in (coarse, FRAME.assign(topic="")):
+        assert not list(unread_topics(table, study_of(table, FEW)))
 
 
 def joined(judge: str, score: str) -> pd.DataFrame:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.documents import pdf_pieces
+from annotation.documents.pdf_page_ends import Frame, over_pages
 from annotation.documents.pdf_pieces import Figure, Line, Piece, Table, Word
-from annotation.documents.pdf_unruled import NARROW, continued, joined
+from annotation.documents.pdf_unruled import NARROW, joined
 
 FORMS = re.compile(r"[\u2f00-\u2fdf\ufb00-\ufb06]")
 # Radicals that are whole letters (Unicode's EquivalentUnifiedIdeograph), of which NFKC knows none
@@ -62,12 +63,12 @@ def read_pages(pages: Iterable[dict[str, Any]]) -> Read:
         found.turned += bool(page["turned"])
         found.from_right += bool(page["from_right"])
         found.unnamed += bool(page["unnamed"])
-    running = _running([lines for lines, _, _ in read], heights)
-    text = [[line for line in lines if line not in running] for lines, _, _ in read]
+    running = _running([lines for lines, *_ in read], heights)
+    text = [[line for line in lines if line not in running] for lines, *_ in read]
     gutters = [_gutter(lines, width) for lines, width in zip(text, widths, strict=True)]
-    times = Counter(_place(one) for _, _, figures in read for one in figures)
+    times = Counter(_place(one) for _, _, figures, _ in read for one in figures)
     usual = Counter(gutter for gutter in gutters if gutter).most_common(1)
-    for number, (lines, tables, figures) in enumerate(read):
+    for number, (lines, tables, figures, _) in enumerate(read):
         # the last page of a text in columns has few lines in each
         gutter = gutters[number] or (_gutter(text[number], widths[number], 2, usual[0][0]) if usual else None)
         above = found.pieces[-1] if found.pieces else None
@@ -80,31 +81,35 @@ def read_pages(pages: Iterable[dict[str, Any]]) -> Read:
         beside = [one for one in figures if sum(_is_over(line, one) for line in lines) <= MOST_OVER]
         found.behind, figures = found.behind + len(figures) - len(beside), beside
         pieces = _between(ordered, [*tables, *figures], in_columns)
-        if above and pieces and isinstance(pieces[0], Table):
-            whole, is_guess = continued(above, pieces[0])
-            found.cut, found.joined = found.cut + (whole is None), found.joined + is_guess
-            found.pieces, pieces = ([*found.pieces[:-1], whole], pieces[1:]) if whole else (found.pieces, pieces)
-        found.pieces += pieces
+        is_next = bool(found.pieces) and found.pieces[-1].page == number - 1
+        if is_next and pieces:
+            found.pieces, is_cut, is_guess = over_pages(found.pieces, pieces, read[number - 1][3], read[number][3])
+            found.cut, found.joined = found.cut + is_cut, found.joined + is_guess
+        else:
+            found.pieces += pieces
     return found
 
 
-def _page(page: dict[str, Any], number: int) -> tuple[list[Line], list[Table], list[Figure]]:
+def _page(page: dict[str, Any], number: int) -> tuple[list[Line], list[Table], list[Figure], list[Frame]]:
     words = _linked([Word(_letters(text, where[5]), *where) for text, *where in page["words"]], page["links"])
-    tables = []
+    tables, frames = [], list[Frame]()
     for rows in page["tables"]:
         cells = [cell for row in rows for cell in row if cell]
-        if len(rows) < 2 or max(map(len, rows)) < 2:
+        if max(map(len, rows)) < 2:
             continue  # a frame or a ruled heading
         box = [f(cell[at] for cell in cells) for at, f in enumerate((min, min, max, max))]
         inside = [word for word in words if _is_inside(word, box)]
-        words = [word for word in words if not _is_inside(word, box)]
-        made = tuple(tuple(tuple(_cell(inside, cell, number)) for cell in row) for row in rows)
-        tables.append(Table(made, box[1], number))
+        table = Table(tuple(tuple(tuple(_cell(inside, cell, number)) for cell in row) for row in rows), box[1], number)
+        if len(rows) < 2:
+            frames.append((table, box[3]))
+        else:
+            words = [word for word in words if not _is_inside(word, box)]
+            tables.append(table)
     boxes = page["boxes"]
     words += [sign for *at, is_ticked in boxes if (sign := _sign("☒" if is_ticked else "☐", words, *at))]
     dots = [at for at in page["dots"] if not any(box[0] < at[0] < box[1] and box[2] < at[2] < box[3] for box in boxes)]
     words += [sign for at in dots if (sign := _sign("•", words, *at))]
-    return _lines(words, number), tables, [Figure(number, *told) for told in page["figures"]]
+    return _lines(words, number), tables, [Figure(number, *told) for told in page["figures"]], frames
 
 
 def _place(one: Figure) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise, zip_longest
+from itertools import groupby, pairwise, takewhile, zip_longest
 from math import inf
 
 from annotation.documents.pdf_pieces import BOLD, TYPED, Line, Table
@@ -205,6 +205,30 @@ def continued(above: Table, below: Table) -> tuple[Table | None, bool]:
         rows += [last, first]
     whole = replace(below, rows=(*rows, *below.rows[1 + has_same_head :]), top=above.top)
     return whole, not (has_same_head or _is_bold(above.rows[0]))
+
+
+def begun(lines: Sequence[Line], below: Table) -> Table | None:
+    """The rows at a page's end, too few to be a table by themselves, of the one at the next page's top."""
+    white = _stripes(below)
+    rows = list[Row]()
+    for line in reversed(lines[-MOST_WRAPPED:]):
+        row = _cells([[line]], white[1:-1])
+        if len(white) < 3 or len(_white(white, [line], ())) < len(white) or sum(map(bool, row)) < 2:
+            break
+        rows.insert(0, row)
+    return Table(tuple(rows), lines[-len(rows)].top, lines[-1].page) if rows else None
+
+
+def across(above: Sequence[Line], below: Sequence[Line]) -> Table | None:
+    """Lines at a page's end and at the next one's top that white stripes part alike; two are no table yet."""
+    ends = [*takewhile(lambda line: _is_parted([line]), reversed(above[-FEWEST_ROWS:]))][::-1]
+    lines = [*ends, *takewhile(lambda line: _is_parted([line]), below[:FEWEST_ROWS])]
+    white: White = [(-inf, inf)]
+    for line in lines:
+        white = _white(white, [line], ())
+    rows = tuple(_cells([[line]], white[1:-1]) for line in lines)
+    is_table = 0 < len(ends) < len(rows) and len(white) > 2 and all(map(all, rows))
+    return Table(rows, lines[0].top, below[0].page) if is_table else None
 
 
 def _is_spaced(table: Table) -> bool:

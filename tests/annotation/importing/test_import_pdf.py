@@ -237,6 +237,37 @@ def test_tables_that_a_pages_end_parts_and_nothing_joins_are_told() -> None:
     assert (text.split("\n\n")[1:], lost) == (["Note: all are in metres"], ())
 
 
+def test_a_table_of_which_a_page_holds_one_row_or_two_is_one_or_told() -> None:
+    guessed = "1 page whose first rows were guessed to go on with the table before it"
+    two, three = (("Fundy", "11.7"), ("Ems", "3.1")), (("Fundy", "11.7"), ("Severn", "8.9"), ("Ems", "3.1"))
+    text: list[Put] = running(WORDS, 72, 80, 60)
+    for above, below, lost in (
+        (table_rows(760, HEAD, font="bold"), three, ()),
+        ([*table_rows(738, HEAD, font="bold"), *table_rows(760, ("Brest", "4"))], three, ()),
+        (table_rows(760, HEAD), three, (guessed,)),
+        (table_rows(760, HEAD), two, (guessed,)),
+        (table_rows(738, HEAD, ("Brest", "4")), two, (guessed,)),
+        (table_rows(760, HEAD), two[:1], ("1 table cut by a page's end, shown as two",)),
+    ):
+        read_again, told = read([*text, *above], [*table_rows(40, *below), (72, 220, 10, "plain", "They fall.")])
+        assert told == lost
+        rows = [line.split("|")[1].strip() for line in read_again.split("\n") if line.startswith("| ")]
+        whole = ["Place", *["Brest"] * (len(above) > 2), *(place for place, _ in below)]
+        assert rows == (whole if lost != ("1 table cut by a page's end, shown as two",) else [])
+    # the same between rules: one row at the end, and one at the top
+    drawn = "\n".join(
+        [f"72 {842 - y} m 372 {842 - y} l S" for y in (30, 50, 745, 765, 785)]
+        + [f"{x} {842 - y} m {x} {842 - low} l S" for x in (72, 222, 372) for y, low in ((30, 50), (745, 785))]
+    )  # fmt: skip
+    for above in (table_rows(758, HEAD, font="bold"), table_rows(758, HEAD, ("Brest", "4"), font="bold")):
+        page = [(x, y + 1, *put) for x, y, *put in above]
+        for below in (two[:1], two):
+            again, _ = read(
+                [*text, *page], [*table_rows(44, *below), (72, 220, 10, "plain", "They fall.")], drawn=drawn
+            )
+            assert "| Fundy" in again, (page, again)
+
+
 def test_numbers_of_a_table_that_begins_a_page_are_none_of_the_pages() -> None:
     cells = [
         [(f"{['Fundy', 'Severn', 'Ems'][page]} {n}", str(16 + 7 * n + 5 * page**2)) for n in range(4)]

@@ -77,20 +77,21 @@ def result_of(table: Table, sentence: str = "", frame: pd.DataFrame | None = Non
 def read(
     what: str | Path | pd.DataFrame, *, people: Said = (), map: Said = (), map_label: Said = (), labels_are: str = "",
     mapping: str | Path | None = None, layout: str = "", encoding: str = "", separator: str = "", decimal: str = "",
-    sheet: str = "", calibration: str | Path | None = None, **settings: Any,
+    sheet: str = "", records: str = "", turned: str = "", calibration: str | Path | None = None, **settings: Any,
 ) -> Labels:  # fmt: skip
     """Labels of people and judges from a file or a DataFrame in any form, found out as `calipers calibrate` does.
 
     `people`, `map`, `map_label`, `labels_are`, `mapping`: what has to be said of it, as the command's options of these
     names take it; lists and dictionaries do, too: `people=["anna"]`, `map_label={"about equal": "tie"}`.
     `layout`: the tool that wrote the file, where it is not found out (`calipers calibrate --layout`). `encoding` to
-    `sheet`: how it is written, where that is not found out (`calipers calibrate --read`).
+    `turned`: how it is written, where that is not found out (`calipers calibrate --read`).
     `calibration`: a calibration.toml. `settings`: what decides, by its name there, over that file: `margin=.05`,
     `at_least=.8`, `families={"mini": "acme"}`, `resamples`, `seed`. They hold for every question asked of the labels;
     one question may have its own. Raises AnnotationError, ImportingError where it cannot be read,
     with all that has to be said first.
     """
     form = {"encoding": encoding, "separator": separator, "decimal": decimal, "sheet": sheet}
+    form |= {"records": records, "turned": turned}
     options = options_of(
         _as_typed(map), _as_typed(map_label), _as_typed(people),
         [f"{name}={value}" for name, value in form.items() if value],
@@ -115,13 +116,16 @@ def read(
 
 
 QUOTED = "'[^']*'|\"[^\"]*\""
-OPTION = re.compile(rf"--(map-label|map|people|labels-are|layout)\b(?: ((?:{QUOTED}|,(?=\S)|[^\s,;)'\"])+))?")
+OPTION = re.compile(rf"--(map-label|map|people|labels-are|layout|read)\b(?: ((?:{QUOTED}|,(?=\S)|[^\s,;)'\"])+))?")
 
 
 def _as_argument(option: re.Match[str]) -> str:
     """The argument of `read` in place of an option of the command: `map={'rater_id': 'COLUMN'}`."""
     name, value = option[1].replace("-", "_"), "".join(shlex.split(option[2] or ""))
     parts = split_at_commas(value)
+    if name == "read":
+        name, _, said = value.partition("=")
+        return f"{name}={said!r}"
     if name.startswith("map") and "=" in value:
         pairs = [(one.partition if name == "map" else one.rpartition)("=") for one in parts if "=" in one]
         return f"{name}={ ({one: said for one, _, said in pairs}) }"

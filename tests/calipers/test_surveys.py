@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import calipers
 from annotation.errors import AnnotationError
 from calibration.table.checking import check_verdicts
 from calibration.tidying.turning import turned
@@ -54,6 +55,10 @@ def test_a_row_for_each_rater_is_turned_round_by_the_numbers_in_the_heads(tmp_pa
     kept = tmp_path / "kept.toml"
     kept.write_text(recipe_text(made.recipe), encoding="utf-8")
     assert read_tidy(path, options_of([], [], [], [], mapping=kept)).labels.equals(made.labels)
+    with pytest.raises(AnnotationError, match="say which: sheet='NAME'"):
+        calipers.read(path)
+    in_notebook = calipers.read(path, people=PEOPLE, map_label={"-99": "missing"}, sheet="Data", turned="VPN")
+    assert len(in_notebook.frame) == len(labels)
     kept_as_scores = options_of([], ["-99=answer"], [",".join(PEOPLE)], read)
     assert "-99" in {*labels_of(path, kept_as_scores)[0]["label"].astype("str")}, "said to be one, it is a score"
 

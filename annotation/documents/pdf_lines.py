@@ -245,15 +245,11 @@ def _split(words: Sequence[Word], stripe: float | None) -> list[list[Word]]:
         is_over = parts and stripe and parts[-1][-1].x1 <= stripe <= word.x0 and blank > NARROW * word.size
         if parts and not is_over and blank <= GAP * max(word.size, parts[-1][-1].size):
             parts[-1].append(word)
-        elif parts and LISTED.fullmatch(parts[-1][-1].text) and len(parts[-1]) == 1:
+        elif parts and pdf_pieces.LISTED.fullmatch(parts[-1][-1].text) and len(parts[-1]) == 1:
             parts[-1].append(word)  # a bullet's text is where a tab put it
         else:
             parts.append([word])
     return parts
-
-
-ITEM = re.compile(r"[•◦▪▫‣●○■□☐☒∙·–—*-]|\(?\d{1,3}[.)]")
-LISTED = re.compile(rf"{ITEM.pattern}|\[\d{{1,3}}\]")  # a list of sources too
 
 
 def _raised(words: Sequence[Word]) -> tuple[Word, ...]:

@@ -12,6 +12,9 @@ FORMULA = "formula"  # the font of a word that is TeX
 ITALIC_MATHS = re.compile("[\U0001d400-\U0001d7ff]")  # letters that are of formulas in any font
 EXTENDED, RADICAL = re.compile(r"\bCMEX|MathExtension"), re.compile(r"[p-t]|\(cid:11[2-6]\)")  # TeX's places for √
 
+ITEM = re.compile(r"[•◦▪▫‣●○■□☐☒∙·–—*-]|\(?\d{1,3}[.)]")
+LISTED = re.compile(rf"{ITEM.pattern}|\[\d{{1,3}}\]")  # a list of sources too
+
 
 @dataclass(frozen=True, slots=True)
 class Word:

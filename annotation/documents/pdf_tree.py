@@ -144,7 +144,7 @@ class _Look:
     def _is_item(self, group: Sequence[pdf_pieces.Line]) -> bool:
         first = group[0]
         return (
-            bool(pdf_lines.ITEM.fullmatch(first.words[0].text))
+            bool(pdf_pieces.ITEM.fullmatch(first.words[0].text))
             and len(first.words) > 1
             and first.size not in self.headings
         )
@@ -169,7 +169,7 @@ class _Look:
             return False
         if self._is_display(last) or self._is_display(line):
             return False
-        if pdf_lines.LISTED.fullmatch(line.words[0].text) and len(line.words) > 1 and not _is_typed(line):
+        if pdf_pieces.LISTED.fullmatch(line.words[0].text) and len(line.words) > 1 and not _is_typed(line):
             return False
         if _is_bold(last) != _is_bold(line) and (_is_bold(line) or len(group) == 1):
             return False
@@ -182,7 +182,7 @@ class _Look:
         if line.top - last.top - room > 1.3 * max(self.step, 1.15 * line.size):
             return False
         is_indented = line.x0 - last.x0 > 1.2 * line.size and not _is_typed(line)
-        return not is_indented or (len(group) == 1 and bool(pdf_lines.ITEM.fullmatch(group[0].words[0].text)))
+        return not is_indented or (len(group) == 1 and bool(pdf_pieces.ITEM.fullmatch(group[0].words[0].text)))
 
     def _is_display(self, line: pdf_pieces.Line) -> bool:
         """Whether a formula is on a line of its own, which begins where no text does."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import groupby, pairwise, takewhile, zip_longest
 from math import inf
 
-from annotation.documents.pdf_pieces import BOLD, TYPED, Line, Table
+from annotation.documents.pdf_pieces import BOLD, LISTED, TYPED, Line, Table
 
 NARROW = 0.6  # type sizes: what two columns are apart at least; a blank between words is half of it
 FEWEST_ROWS = 3  # or two below a head in bold type, as where a page ends
@@ -213,7 +213,8 @@ def begun(lines: Sequence[Line], below: Table) -> Table | None:
     rows = list[Row]()
     for line in reversed(lines[-MOST_WRAPPED:]):
         row = _cells([[line]], white[1:-1])
-        if len(white) < 3 or len(_white(white, [line], ())) < len(white) or sum(map(bool, row)) < 2:
+        is_listed = LISTED.fullmatch(line.words[0].text)
+        if is_listed or len(white) < 3 or len(_white(white, [line], ())) < len(white) or sum(map(bool, row)) < 2:
             break
         rows.insert(0, row)
     return Table(tuple(rows), lines[-len(rows)].top, lines[-1].page) if rows else None
@@ -221,14 +222,19 @@ def begun(lines: Sequence[Line], below: Table) -> Table | None:
 
 def across(above: Sequence[Line], below: Sequence[Line]) -> Table | None:
     """Lines at a page's end and at the next one's top that white stripes part alike; two are no table yet."""
-    ends = [*takewhile(lambda line: _is_parted([line]), reversed(above[-FEWEST_ROWS:]))][::-1]
-    lines = [*ends, *takewhile(lambda line: _is_parted([line]), below[:FEWEST_ROWS])]
+    ends = [*takewhile(_is_row, reversed(above[-FEWEST_ROWS:]))][::-1]
+    lines = [*ends, *takewhile(_is_row, below[:FEWEST_ROWS])]
     white: White = [(-inf, inf)]
     for line in lines:
         white = _white(white, [line], ())
     rows = tuple(_cells([[line]], white[1:-1]) for line in lines)
     is_table = 0 < len(ends) < len(rows) and len(white) > 2 and all(map(all, rows))
     return Table(rows, lines[0].top, below[0].page) if is_table else None
+
+
+def _is_row(line: Line) -> bool:
+    """Whether it is parted, and no item of a list."""
+    return _is_parted([line]) and not LISTED.fullmatch(line.words[0].text)
 
 
 def _is_spaced(table: Table) -> bool:

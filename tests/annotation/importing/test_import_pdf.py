@@ -254,6 +254,10 @@ def test_a_table_of_which_a_page_holds_one_row_or_two_is_one_or_told() -> None:
         rows = [line.split("|")[1].strip() for line in read_again.split("\n") if line.startswith("| ")]
         whole = ["Place", *["Brest"] * (len(above) > 2), *(place for place, _ in below)]
         assert rows == (whole if lost != ("1 table cut by a page's end, shown as two",) else [])
+    items = [("A", 738.0), ("B", 760.0), ("C", 40.0), ("D", 62.0)]
+    points = [[(72.0, y, 10.0, "plain", "•"), (90.0, y, 10.0, "plain", f"Point {name}")] for name, y in items]
+    again, _ = read([*text, *points[0], *points[1]], [*points[2], *points[3]])
+    assert again.split("\n")[2:] == ["- Point A", "- Point B", "- Point C", "- Point D"]
     # the same between rules: one row at the end, and one at the top
     drawn = "\n".join(
         [f"72 {842 - y} m 372 {842 - y} l S" for y in (30, 50, 745, 765, 785)]

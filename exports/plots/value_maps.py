@@ -158,7 +158,7 @@ def draw_map(
     if laid is None:
         return None
     canvas = own_canvas(width, laid.height)
-    laid.draw(canvas, max(0.0, (width - laid.width) / 2), 0.0)
+    laid.draw(canvas, 0.0, 0.0)  # where the sentence above it and its caption begin
     return canvas
 
 

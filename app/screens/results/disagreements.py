@@ -144,7 +144,7 @@ def _filters(compared: pd.DataFrame) -> disagreements.Filters:
 
 def _list(lines: pd.DataFrame, at: int) -> None:
     first = at // PAGE * PAGE
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="xsmall"):
         st.button(worded("Previous"), key="previous", disabled=at == 0, on_click=_go, args=(at - 1,))
         st.html(f'<p class="c-place">{worded("{at:,} of {lines:,}", at=at + 1, lines=len(lines))}</p>', width="content")
         st.button(worded("Next"), key="next", disabled=at + 1 == len(lines), on_click=_go, args=(at + 1,))

@@ -21,8 +21,8 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, Literal
+from functools import cached_property, lru_cache
+from typing import Literal
 
 import numpy as np
 
@@ -83,7 +83,14 @@ class Law:
 
     def at_most(self, t: float) -> int:
         """How many resamples, the first of `order`, come out as t at most, shrunk towards Student's t by rank."""
-        return bisect_right(range(len(self.resampled)), t, key=lambda rank: float(self._at(rank)))
+        if t not in self._counted:
+            self._counted[t] = bisect_right(range(len(self.resampled)), t, key=self._at)
+        return self._counted[t]
+
+    @cached_property
+    def _counted(self) -> dict[float, int]:
+        """t -> `at_most`: every step of an adjustment, and every study without one of its judges, asks for the same."""
+        return {}
 
     def p_above(self, margin: float) -> float:
         """One-sided p of a gap of at most the margin, by t with C - 1 df."""
@@ -94,7 +101,7 @@ class Law:
         place = self._place(error)
         if place < 1:
             return math.inf
-        return self.gap.value - float(self._at(place - 1)) * self.gap.se
+        return self.gap.value - self._at(place - 1) * self.gap.se
 
     def lower(self, error: float) -> float:
         """The margin below which `p_above` is under `error`.
@@ -112,14 +119,19 @@ class Law:
     def _sorted(self) -> closed_forms.Array:
         return np.sort(self.resampled)
 
-    def _at(self, rank: Any) -> closed_forms.Array:
-        """The draws of these ranks, from 0: a quantile of t takes a thousand times as long as a look at the resample,
-        and a bound needs few."""
-        drawn, trust = self._sorted[rank], self.gap.trust
+    def _at(self, rank: int) -> float:
+        """The draw of this rank, from 0: a quantile of t takes a thousand times as long as a look at the resample, and
+        a bound needs few."""
+        drawn, trust = float(self._sorted[rank]), self.gap.trust
         if trust == 1:
-            return np.asarray(drawn)
-        quantile = tails.Student.ppf((rank + 0.5) / len(self._sorted), max(1.0, self.gap.even - 1))
-        return np.asarray(trust * drawn + (1 - trust) * quantile)
+            return drawn
+        return trust * drawn + (1 - trust) * _quantile(rank, len(self._sorted), max(1.0, self.gap.even - 1))
+
+
+@lru_cache(maxsize=65_536)  # one search after another begins at the same ranks
+def _quantile(rank: int, of: int, df: float) -> float:
+    """Of Student's t, at the middle of this rank."""
+    return float(tails.Student.ppf((rank + 0.5) / of, df))
 
 
 @dataclass(frozen=True)

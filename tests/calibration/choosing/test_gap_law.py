@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -43,9 +45,22 @@ def test_p_is_below_the_error_exactly_where_the_bound_is_below_the_margin(seed: 
     assert (law.p_above(margin) < error) == (law.lower(error) > margin)
     assert law.lower(error) <= law.gap.value <= law.upper(error) or error > 0.05
     # all draws made and counted, where p and the bound make only the few that they need
-    draws = law._at(np.arange(999))
+    draws = np.array([law._at(rank) for rank in range(999)])
     assert law.p_below(margin) == (1 + np.count_nonzero(draws <= law.t(margin))) / 1000
     assert law.upper(error) == law.gap.value - draws[math.ceil(error * 1000 - 1 - 1e-12) - 1] * law.gap.se
+
+
+def test_all_steps_of_an_adjustment_look_at_a_law_once_for_each_t(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[float] = []
+
+    def counted(draws: range, t: float, key: Callable[[int], float]) -> int:
+        looks.append(t)
+        return bisect_right(draws, t, key=key)
+
+    tests = gaps_tested([rows(seed=seed, gap=-0.02 * seed) for seed in range(6)], Rule(0.05, 0.95, 2, 999, 1))
+    monkeypatch.setattr("calibration.inference.gap_test.bisect_right", counted)
+    adjusted(tests)
+    assert 20 < len(looks) <= 36
 
 
 def test_no_resample_can_show_more_than_their_number_allows() -> None:

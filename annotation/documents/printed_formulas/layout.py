@@ -152,8 +152,9 @@ def _accented(signs: Sequence[Sign]) -> list[Sign]:
         ]  # fmt: skip
         if not under and accent.tex:
             continue  # a sign of the line, as `→`
-        if len(under) != 1 or abs(under[0].middle - accent.middle) > 0.3 * under[0].size:
-            raise Unclear("an accent of nothing or of several")
+        is_one = len(under) == 1 and abs(under[0].middle - accent.middle) <= 0.3 * under[0].size
+        if not is_one or under[0].tex in EITHER or "arrow" in under[0].tex:
+            raise Unclear("an accent of nothing, of several or of no letter")
         both = [accent, *under]
         made = [one for one in made if one not in both]
         made.append(_whole(rf"\{accent.accent}{{{under[0].tex}}}", both, under[0].foot, under[0].size))
@@ -168,7 +169,10 @@ def _line(signs: Sequence[Sign], size: float) -> str:
     if not main or any(one.tex == r"\sqrt" for one in ordered):
         raise Unclear("no line, or a root without its own")
     scripts: dict[int, list[Sign]] = {}
+    arrows = [one for one in main if "arrow" in one.tex]
     for one in (one for one in ordered if one not in main):
+        if any(arrow.x0 < one.middle < arrow.x1 for arrow in arrows):
+            raise Unclear("words above an arrow")
         scripts.setdefault(_base(one, main, foot, size), []).append(one)
     for at, found in scripts.items():
         below = [one for one in found if one.foot > foot + 0.5 * size]

@@ -63,6 +63,7 @@ def read(
         # brackets that are higher than their type are drawn in pieces
         ([text("⎛", 200, 94), text("⎝", 200, 106), text("𝑎", 205, 94), text("2", 205, 107), text("⎞", 211, 94), text("⎠", 211, 106)],
          [(205, 210, 97)], [r"\left(\frac{a}{2}\right)"]),
+        ([text("𝑎→𝑏", 200), text("𝑛", 205.5, 94, 7)], [], []),  # what is above an arrow
         # what is not understood, or of which something is missing, stays characters
         ([text("𝑎", 200, 93), text("𝑏", 200, 100), text("𝑐", 200, 107)], [], []),
         ([text("𝑎", 200, 107), text(" 1", 195, 93)], [(199, 206, 97)], []),

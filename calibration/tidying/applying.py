@@ -185,24 +185,27 @@ def _spell_raters_once(out: pd.DataFrame, told: list[str]) -> None:
 
 
 def _without_retries(out: pd.DataFrame, mapping: LabelMap, told: list[str]) -> pd.DataFrame:
-    """The last of attempts of which all others failed: a call made anew, and no repeat. It bears what they cost."""
+    """The one usable answer, or the last try, where a rater's other ones to the same thing failed and nothing but an
+    attempt's number tells them apart: a call made anew, and no repeat. It bears what they cost.
+    """
     (head,) = mapping.columns.get("run", ("",))[:1]
-    if not RETRIED.search(head) or not roles.all_numbers(out["run"][out["run"].ne("")]):
+    if head and (not RETRIED.search(head) or not roles.all_numbers(out["run"][out["run"].ne("")])):
         return out
     of = [out[name] for name in ("item_id", "criterion", "rater_id", "presentation") if name in out]
-    number = pd.to_numeric(out["run"]).fillna(1)
-    is_last = number.eq(number.groupby(of).transform("max"))
-    failed = out.get("status", pd.Series("", index=out.index)).isin(BAD_STATUS)
-    if is_last.all() or not failed[~is_last].all():
+    failed = out["label"].eq("") | (out["status"].isin(BAD_STATUS) if "status" in out else False)
+    number = pd.to_numeric(out["run"]).fillna(1) if head else pd.Series(range(len(out)), index=out.index)
+    order = number + np.where(failed, 0.0, number.max() + 1)  # a usable one stands behind all that failed
+    is_kept = order.eq(order.groupby(of).transform("max"))
+    if is_kept.all() or not failed[~is_kept].all():
         return out
     for part in [one for one in SPENT if one in out]:
         cells = pd.to_numeric(out[part], errors="coerce")
-        out[part] = out[part].mask(~is_last.groupby(of).transform("all"), cells.groupby(of).transform("sum").map(repr))
+        out[part] = out[part].mask(~is_kept.groupby(of).transform("all"), cells.groupby(of).transform("sum").map(repr))
     told.append(
-        f"calls that failed and were made again, left out but for what they cost: {int((~is_last).sum()):,} (where "
-        f"{head!r} numbers repeats, call the column run)"
+        f"calls that failed and were made again, left out but for what they cost: {int((~is_kept).sum()):,}"
+        + f" (where {head!r} numbers repeats, call the column run)" * bool(head)
     )
-    return out[is_last].drop(columns="run").reset_index(drop=True)
+    return out[is_kept].drop(columns="run", errors="ignore").reset_index(drop=True)
 
 
 def _number_runs(out: pd.DataFrame, told: list[str]) -> None:

@@ -180,6 +180,12 @@ def crossed(columns: Sequence[str], people: Collection[str] = ()) -> tuple[Sprea
     return ()
 
 
+def names_a_part(head: str, people: Collection[str]) -> bool:
+    """Whether a head is a rater with something beside the name: `Gutachter1_Klarheit`."""
+    sides = [_split(_without_containers(head), mark, from_left) for mark in MARKS for from_left in (True, False)]
+    return any(bool(kind_of_name(one)) or one in people for pair in sides for one in pair if one)
+
+
 def _without_containers(head: str) -> str:
     """A dotted head without the objects that hold all answers: `judgments.gpt-4o.scores.depth` is gpt-4o.depth."""
     parts = head.split(".")

@@ -262,8 +262,10 @@ def _odd(words: Iterable[str], is_paired: bool) -> str:
         numbers = []
     meant = "A|B|tie" if is_pair or len(rest) == len(usable) else "NUMBER"
     each = [*meanings(numbers)] if numbers else []
+    levels = nearest_scale({*map(plain, odd)}) if meant == "NUMBER" else {}
     commas = {word: typed_cells.number_text(word.replace(",", ".")) for word in odd if COMMA.fullmatch(word)}
-    each += [f"{word}={commas.get(word, meant) if meant == 'NUMBER' else meant}" for word in odd if word not in numbers]
+    said = {word: str(levels.get(plain(word), commas.get(word, meant))) if meant == "NUMBER" else meant for word in odd}
+    each += [f"{word}={one}" for word, one in said.items() if word not in numbers]
     return (
         f"{shown} stand{'s' * (len(odd) == 1)} beside other answers; say what is meant: "
         f"{typed('--map-label', *each)}, or =invalid where it is no answer"

@@ -12,7 +12,16 @@ from calibration.table.typed_cells import is_number
 from calibration.tidying import beside, keys, mapping, measures
 from calibration.tidying.found import FROM, Found, kind_of, made_of_several, some_of, words_of
 from calibration.tidying.no_answers import NO_ANSWER
-from calibration.tidying.raters import are_asked_about, bare_name, crossed, kind_of_name, people_of, person_of, run_of
+from calibration.tidying.raters import (
+    are_asked_about,
+    bare_name,
+    crossed,
+    kind_of_name,
+    names_a_part,
+    people_of,
+    person_of,
+    run_of,
+)
 from calibration.tidying.value_sets import TRUTH, plain, recognise
 from plain.typed_options import between_plus, by_map, typed
 
@@ -192,7 +201,8 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
     if made:
         found.told.append(f"made of several answers, so no rater's own: {', '.join(made)} (--people names who is one)")
     sure = [name for name in candidates if _is_sure(found.table[name])]
-    if grid := crossed(candidates, found.asked.people) or crossed(sure, found.asked.people):
+    named_so = [name for name in candidates if names_a_part(name, found.asked.people)]  # an item's number is none
+    if grid := next(filter(None, (crossed(one, found.asked.people) for one in (candidates, sure, named_so))), ()):
         found.spread = grid
         who, what = (dict.fromkeys(getattr(one, name) for one in grid) for name in ("rater_id", "criterion"))
         found.told.append(f"a column for each rater ({', '.join(who)}) and criterion ({', '.join(what)})")

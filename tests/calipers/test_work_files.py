@@ -55,6 +55,9 @@ def test_a_call_that_failed_and_was_made_again_is_one_answer_that_bears_both_pri
     assert (len(made), {*made["status"].astype("str")}, made["run"].max()) == (24, {"ok"}, 1)
     assert made["cost_usd"].sum() == 30 * 0.25
     assert [SAID[answer(int(item[1:]))] for item in made["item_id"].astype("str")] == made["label"].tolist()
+    unnumbered = [{key: cell for key, cell in call.items() if key != "attempt"} for call in calls()]
+    same = labels_of(kept(tmp_path, unnumbered) / "calls.jsonl", options())[0]
+    assert check_verdicts(same)[["item_id", "label", "cost_usd"]].equals(made[["item_id", "label", "cost_usd"]])
     again, told = labels_of(kept(tmp_path, calls(repeats=True)) / "calls.jsonl", options())
     assert (len(again), again["run"].astype("str").max()) == (30, "2"), "answered twice, it is a repeat"
 

@@ -168,6 +168,22 @@ def test_the_words_of_a_whole_scale_keep_their_order_and_of_a_part_or_beside_ano
     assert not propose(part, Asked(words=words)).problems
 
 
+def test_a_judges_numbers_beside_peoples_words_of_a_scale_are_asked_about_with_its_levels() -> None:
+    table = pd.DataFrame({"id": ITEMS, "human": (AGREE * 3)[:12], "gpt-4o": (["4", "2", "3", "1", "5"] * 3)[:12]})
+    said = "Agree=4,Disagree=2,Neither agree nor disagree=3,Strongly agree=5,Strongly disagree=1"
+    assert f"--map-label '{said}'" in str(propose(table).problems)
+
+
+def test_an_items_number_beside_raters_by_criteria_is_no_answer() -> None:
+    heads = [f"{who}_{what}" for who in ("Gutachter1", "Gutachter2", "GPT4") for what in ("Klarheit", "Tiefe")]
+    table = pd.DataFrame(
+        {"Text_Nr": [*map(str, range(1, 13))]} | {head: answers(at) for at, head in enumerate(heads, 1)}
+    )
+    found = propose(table)
+    assert (found.problems, len(found.mapping.spread), found.mapping.columns["item_id"]) == ((), 6, ("Text_Nr",))
+    assert found.mapping.kinds == {"Gutachter1": "human", "Gutachter2": "human", "GPT4": "judge"}
+
+
 def test_a_scale_that_all_criteria_use_together_is_that_of_each() -> None:
     table = pd.DataFrame({"id": ITEMS, "human_a": (AGREE * 3)[:12], "gpt-4o_a": AGREE[3:] * 6,
                           "human_b": AGREE[2:5] * 4, "gpt-4o_b": AGREE[2:4] * 6})  # fmt: skip

@@ -101,10 +101,11 @@ def find_items(found: Found) -> None:
     elif alone:
         found.told.append(f"{alone[0]!r} differs in every row, so it names no item")
     if more is None or not (known or more):
+        who = found.columns.get("rater_id", ())
         found.problems.append(
             "no column or set of columns names the items: --map item_id=ONE+OTHER"
-            + f"; where a row is a rater and each column an item: {by_read('turned', *found.columns['rater_id'][:1])}"
-            * (len(found.spread) > 1 and "rater_id" in found.columns)
+            + f"; where a row is a rater and each column an item: {by_read('turned', *who)}"
+            * (len(found.spread) > 1 and len(who) == 1)
         )
         return
     found.columns["item_id"] = (*known, *more)

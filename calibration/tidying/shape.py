@@ -202,6 +202,8 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
         found.told.append(f"made of several answers, so no rater's own: {', '.join(made)} (--people names who is one)")
     sure = [name for name in candidates if _is_sure(found.table[name])]
     named_so = [name for name in candidates if names_a_part(name, found.asked.people)]  # an item's number is none
+    if any(kind_of(bare_name(name), found.asked) for name in candidates if name not in named_so):
+        named_so = []  # whoever has one column alone is a rater too
     if grid := next(filter(None, (crossed(one, found.asked.people) for one in (candidates, sure, named_so))), ()):
         found.spread = grid
         who, what = (dict.fromkeys(getattr(one, name) for one in grid) for name in ("rater_id", "criterion"))

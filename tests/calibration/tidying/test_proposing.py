@@ -160,6 +160,8 @@ def test_grades_of_schools_and_tables_with_a_row_for_each_rater_are_asked_about_
     grades = frame("essay ann_1 gpt-4o\n1 A B\n2 C D\n3 F A")
     assert "A=5,B=4,C=3,D=2,F=1 where they are grades" in " ".join(propose(grades).problems)
     turned = frame("rater q1 q2 q3\nann_1 1 3 5\nann_2 2 4 4\ngpt-4o 3 5 4")
+    nowhere = pd.DataFrame({"ann_1": ["A", "B", "A"], "gpt-4o": ["B", "B", "A"]})
+    assert propose(nowhere).problems == ("no column or set of columns names the items: --map item_id=ONE+OTHER",)
     assert "--read turned=rater" in " ".join(propose(turned, Asked(labels_are="scores")).problems)
 
 

@@ -30,7 +30,7 @@ from db.tables import NO_TEXT, Item, Report, System
 from exports.errors import ExportError
 from exports.pack import FORMATS, tables_of
 from exports.presets import preset_table
-from exports.sheets import leakage, systems
+from exports.sheets import leakage, system_pairs, systems
 from exports.tables import Column, Table
 
 RESAMPLES = 1_999
@@ -88,7 +88,8 @@ def _of_labels(engine: Engine, public: Public, part: Part, found: Calibrated, ju
         settings = found.report.settings
         estimates, counts = aggregate_estimates(study_of(found.verdicts, settings), settings)
         alone = replace(found.report, estimates=tuple(estimates), aggregates=tuple(counts))
-        made = systems.systems_table(alone), systems.system_orders_table(alone)
+        of_two = system_pairs.system_differences_table(found.verdicts, alone)
+        made = systems.systems_table(alone), systems.system_orders_table(alone), of_two
         tables = [table for table in made if table is not None]
     else:
         presets = _presets(part, found, public)

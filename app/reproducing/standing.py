@@ -58,7 +58,9 @@ def reproduced_table(
     reading = (
         "Equal: ours, rounded to the digits that are printed. Brackets: 95 % intervals over whole topics; the paper "
         "prints none.",
-        *remarks([column.title for column in COLUMNS], rows, names=2),
+        *remarks(
+            ["", "Ours"], [(row[1], row[3]) for row in rows if not isinstance(row[3], Estimate) or not is_none(row[3])]
+        ),
         *(["Without brackets: a mean over rows of a part's table, each of which has its interval there."] * means),
         *(["Simulated: answers of people who do not exist; they say nothing about a judge."] * is_simulated),
         *_asked_nowhere(numbers, parts),

@@ -86,7 +86,8 @@ def system_orders_table(report: CalibrationReport) -> Table | None:
     reading = (
         *[between] * bool(over),
         f"Against {ranking.REDRAWN}: a rater's order of systems and its order where whole topics are drawn with "
-        "replacement, mean over draws; brackets hold most draws.",
+        "replacement, mean over draws; brackets hold most draws, or begin at the nearest other order where none changes"
+        " it.",
     )
     return noted_table(
         "system_orders", "Whether raters order the systems alike", columns, rows, reading, report, names=3

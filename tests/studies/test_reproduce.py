@@ -257,6 +257,7 @@ def test_one_bad_report_and_answers_in_two_folders_cost_nothing_else(desk: Desk)
     with own_database(desk.folder / "out" / DATABASE):
         assert "stand-ins for reports that were never published 1: glm-4.7/003" in desk("audit", "total")
     assert "total: dr3\\_eval: 60 answers on 12 items" in told
+    assert "gpt-5.1 | glm-4.7 | qwen3" in (desk.folder / "out/total/system_differences.md").read_text()
     assert "Not there: reports: results/128k/glm-4.7/003/final\\_report.md" in told
     assert "1 report, which answers are about; they count without the text (003 of glm-4.7)" in told
 
@@ -348,4 +349,5 @@ def test_the_real_files_of_wiki_live_challenge_say_what_they_sum_up_themselves(d
     assert leakage["ours"]["value"] == pytest.approx(100 * 37 / 1911), "counted in its json_data by hand"
     assert leakage["rests_on"] == "public files"
     told = (desk.folder / "out/reproduced.md").read_text()
+    assert "No interval [–]: Ours in 5 of 6 rows (fewer than 2 clusters)." in told
     assert "citations: 2,000 of 3,036 probes, drawn topic by topic" in told, "nobody's answers about them are there"

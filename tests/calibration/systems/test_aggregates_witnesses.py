@@ -19,7 +19,7 @@ from calibration.results import Aggregate
 from calibration.study.joining import study_of
 from calibration.systems.aggregates import measure_of
 from calibration.systems.placing import ranks_of
-from calibration.systems.ranking import pearsons, taus
+from calibration.systems.ranking import pearsons, redrawn_orders, taus
 from calibration.systems.report_values import Rows
 from calibration.systems.win_rates import rate_draws
 from tests.calibration.aggregated import JUDGE, PEOPLE, RATERS, VALUES, Row, by_rule, estimates, probe, rules, view
@@ -219,6 +219,19 @@ def test_an_order_is_held_against_itself_where_topics_are_drawn_anew() -> None:
         assert order.value == pytest.approx(expected)
         assert order.low <= order.value <= order.high <= 1
         assert expected < 1
+
+
+@pytest.mark.parametrize("count", [3, 4, 6])
+def test_an_order_that_no_draw_changes_has_the_nearest_other_order_for_its_lower_end(count: int) -> None:
+    """Never a bare 1: of three systems there are six orders, and of few topics no draw may show another."""
+    order = np.arange(float(count))
+    rates, draws = np.tile(order, (6, 1)), np.tile(order, (B, 1))
+    nearest = np.array([1, 0, *range(2, count)])
+    found = redrawn_orders(JUDGE, rates, np.ones((6, count)), draws, rules(PROBE_RULES[3]))
+    for one, function in zip(found, (stats.spearmanr, stats.kendalltau), strict=True):
+        assert (one.value, one.high) == (1, 1)
+        assert one.low == pytest.approx(function(order, nearest).statistic)
+        assert "none of which changes the order" in one.note
 
 
 def test_draws_of_orders_are_those_correlations_of_every_draw() -> None:

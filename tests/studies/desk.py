@@ -58,6 +58,7 @@ class Desk:
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch, figures: Sequence[Draw] = ()) -> None:
         self.folder, self._patch = folder, patch
+        self.saw: dict[tuple[str, str, frozenset[str]], str] = {}  # person, topic, systems -> which was on the left
         self.bill: Callable[[], list[dict[str, Any]]] = list  # of a judge's provider, since the study began
         patch.setattr("exports.pack.FIGURES", dict(enumerate(figures)))
         path = folder / "calipers.db"
@@ -103,6 +104,11 @@ class Desk:
                     .order_by(Enrollment.id)
                 )
             ]
+
+        def noted(task: Task) -> str:
+            self.saw[task.person, task.topic, frozenset(task.systems)] = task.left
+            return decide(task)
+
         done = 0
         for person, name in people:
             with transaction(self.engine) as session:
@@ -112,7 +118,7 @@ class Desk:
                     session.scalars(select(one)).all() for one in (Study, Item, Assignment)
                 ]  # or each is read anew
                 while taken := take_slot(session, study, person):
-                    _answer(session, person, name, taken, about, decide, reason)
+                    _answer(session, person, name, taken, about, noted, reason)
                     done += 1
         return done
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy import stats
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from db.connect import reading
 from db.tables import Assignment, Item, Report, Study, System, Topic
@@ -253,11 +253,13 @@ def nearer(study: str, one: str, other: str, span: float) -> Worked:
 
 
 def drawn(desk: Desk, study: str, system: str) -> list[tuple[int, bool]]:
-    """Each slot of a pair with that system's report: its item, and whether that report is on the left."""
+    """Each slot of a person with that system's report: its item, and whether that report is on the left."""
     rows = select(Item.id, Item.report_a_id == Report.id, Assignment.left)
     rows = rows.select_from(Assignment).join(Item, Item.id == Assignment.item_id)
     rows = rows.join(Report, Report.id.in_([Item.report_a_id, Item.report_b_id])).join(System)
-    rows = rows.join(Study, Study.id == Assignment.study_id).where(Study.name == study, System.key == system)
+    rows = rows.join(Study, Study.id == Assignment.study_id).where(
+        Study.name == study, System.key == system, Assignment.source != "judge"
+    )
     with reading(desk.engine) as session:
         return [(item, left == "BA"[is_a]) for item, is_a, left in session.execute(rows)]
 
@@ -279,7 +281,11 @@ def seen(study: str, system: str) -> tuple[Worked, Worked, Worked]:
     def slots(desk: Desk) -> pd.DataFrame:
         labels = human(desk, study)
         mine = labels[labels[["system_a", "system_b"]].eq(system).any(axis=1)].drop_duplicates(["item_id", "rater_id"])
-        return mine.assign(left=(mine["presentation"] == "AB") == (mine["system_a"] == system))
+        mine = mine.assign(left=(mine["presentation"] == "AB") == (mine["system_a"] == system))
+        for row in mine[mine["system_b"].fillna("") != ""].itertuples():
+            seen_so = desk.saw[row.rater_id, row.cluster_id, frozenset((row.system_a, row.system_b))]
+            assert (seen_so == system) == row.left, "as whoever answered saw it"
+        return mine
 
     return (
         lambda desk, _: int(slots(desk)["left"].sum()),
@@ -422,6 +428,20 @@ def with_ease(table: Callable[[Desk], pd.DataFrame], feature: Callable[[str], fl
 
 
 with_links = with_ease(written, lambda topic: float(test_wlc.TOPICS.index(topic) ** 2))
+
+
+def of_category(study: str, category: str, topics: Collection[str], views: int = 1) -> Worked:
+    """Items of a study on these topics, which alone have that category there; `views`: so many are seen together."""
+
+    def count(desk: Desk, _: Mapping[str, Decide]) -> float:
+        rows = select(Topic.key, Topic.category, func.count(Item.id)).join(Item, Item.topic_id == Topic.id)
+        rows = rows.join(Study, Study.id == Topic.study_id).where(Study.name == study).group_by(Topic.id)
+        with reading(desk.engine) as session:
+            found = session.execute(rows).all()
+        assert {key for key, named, _ in found if named == category} == {*topics}
+        return sum(items for key, _, items in found if key in topics) / views
+
+    return count
 
 
 def lakes(desk: Desk, _: Mapping[str, Decide]) -> float:
@@ -609,6 +629,8 @@ def correct(desk: Desk) -> pd.DataFrame:
 
 def shares(labels: pd.DataFrame) -> pd.Series[float]:
     """(system, task) -> t / (t + r) of mean scores by the task's weights, r of the report in the same view."""
+    planted = [test_race.weights(int(row.cluster_id))[row.criterion] for row in labels.itertuples()]
+    assert np.allclose(labels["weight"], planted)
     labels = labels.assign(label=labels["label"].astype("float"))
     each = labels.groupby(["item_id", "system_a", "cluster_id", "beside", "criterion"])[["label", "weight"]].mean()
     totals = each.prod(axis=1).groupby(level=[0, 1, 2, 3]).sum().reset_index(level=[1, 2, 3], name="t")

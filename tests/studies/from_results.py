@@ -22,6 +22,13 @@ def judged(desk: Desk, study: str) -> Said:
     return Counter(zip(labels["cluster_id"], winner, labels["criterion"], answers, strict=True))
 
 
+def first_shown(desk: Desk, study: str) -> str:
+    """Whose report judges had first, of the valid answers about two; "" where the files do not say."""
+    labels = desk.verdicts(study).query("rater_kind == 'judge' and status == 'ok' and presentation in ['AB', 'BA']")
+    first = labels["system_a"].where(labels["presentation"] == "AB", labels["system_b"])
+    return ", ".join(f"{system} {often}" for system, often in sorted(Counter(first).items()))
+
+
 def wlc_files(desk: Desk) -> Said:
     titles, said = own_trees.wiki_tree(desk.folder / "planted", list(test_wlc.CRITERIA))
     gone = {(titles[0], test_wlc.CRITERIA[0]), (titles[1], test_wlc.CRITERIA[1])}  # a tie, and no winner

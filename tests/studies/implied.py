@@ -118,7 +118,7 @@ WLC: Mapping[int, tuple[Implied, ...]] = {
     31: (from_labels.among_people,), 35: ("1.00 [–]", 1 / 3), 36: (from_labels.alike_over_topics("wlc", "careful"),),
     37: from_labels.apart_by(lambda desk: from_labels.rates(desk, "facts", "consistent"), "atlas", "borealis"),
     38: from_labels.variance(from_labels.written, "atlas", test_wlc.TOPICS[1::2]), 39: (from_labels.with_links,), 40: (from_labels.won("wlc", "wikipedia", "atlas"),),
-    42: ("232 of 232",), 43: ("3,861 rows of labels", "36 reports", "20 as they were read"), 44: ("0 of 4 names",),
+    42: ("232 of 232", "wikipedia 232"), 43: ("3,861 rows of labels", "36 reports", "20 as they were read"), 44: ("0 of 4 names",),
 }  # fmt: skip
 
 gym = test_deepresearchgym
@@ -129,7 +129,7 @@ GYM: Mapping[int, tuple[Implied, ...]] = {
     12: ("125 labels of 7 people on 1 criteria",), 13: ("22 of 22",),
     14: ("672 of 672",),
     15: ("123 probes (key point) on 41 topics, about 164 reports",),
-    19: from_labels.sides("preference", "atlas"), 20: ("0 of 125 not applicable, a tie refused",), 21: ("3: 41 items, 2: 1 items",),
+    19: from_labels.sides("preference", "atlas"), 20: ("0 of 125 not applicable, a tie refused, not_applicable refused",), 21: ("3: 41 items, 2: 1 items",),
     22: ("125 of 126 slots are handed in",), 24: (from_labels.calls("fake-score-0.1"), "1,008 labels ok"),
     25: tuple(map(from_labels.by_sign_either_way, ("coarse", "fine"))),
     26: ("ok 32 missing 1",), 29: from_labels.ledger("fine", (0.4, 1.6), 168), 31: (from_labels.two_by_two,),
@@ -143,7 +143,7 @@ GYM: Mapping[int, tuple[Implied, ...]] = {
 }  # fmt: skip
 
 DR3: Mapping[int, tuple[Implied, ...]] = {
-    3: (from_labels.prompts,), 4: ("10 topics, 5 systems, 50 reports", "50 of 50 texts"), 5: ("25",), 6: ("1", "1 with a byte order mark", "1 with Windows line ends", "11 of 11 texts"),
+    3: (from_labels.prompts,), 4: ("10 topics, 5 systems, 50 reports", "50 of 50 texts"), 5: (from_labels.of_category("dr3", "Water", BEST_TASKS),), 6: ("1", "1 with a byte order mark", "1 with Windows line ends", "11 of 11 texts"),
     7: (from_labels.cut("dr3/results/128k/claude/*/*.md"),), 8: (recognised("dr3"),), 9: ("50 of 50 items",),
     13: ("995 labels of 4 people on 5 criteria", from_labels.scored_anew("dr3")),
     14: (from_labels.alike_over_topics("factual", "gpt-5.1"), from_labels.alike_over_topics("factual"), "10 of 10", "10 of 10"), 15: (from_labels.alike_over_topics("insights", "gpt-5.1"), "33 of 33"),
@@ -161,7 +161,7 @@ DR3: Mapping[int, tuple[Implied, ...]] = {
 }  # fmt: skip
 
 REPORTBENCH: Mapping[int, tuple[Implied, ...]] = {
-    3: ("10 topics, 2 systems, 20 reports", "20 of 20 texts"), 5: ("40",), 6: ("1", "1 with a byte order mark", "1 with Windows line ends", "5 of 5 texts"), 9: ("40 of 40 items",),
+    3: ("10 topics, 2 systems, 20 reports", "20 of 20 texts"), 5: (from_labels.of_category("rb", "Physics", BEST_SURVEYS),), 6: ("1", "1 with a byte order mark", "1 with Windows line ends", "5 of 5 texts"), 9: ("40 of 40 items",),
     14: (from_labels.alike_over_topics("cited"), "60 of 60"), 18: ("refused, incomplete",), 21: ("2: 79 items, 1: 1 items",), 22: ("159 of 160 slots are handed in",),
     23: (from_labels.apart("rb"),), 24: (from_labels.calls("fake-label"),),
     25: (by_t(lambda desk, _: from_labels.alike(desk, "rb", "flash") - from_labels.alike(desk, "rb", "pro"), "rb"),),
@@ -178,7 +178,7 @@ REPORTBENCH: Mapping[int, tuple[Implied, ...]] = {
 SOURCES = "\n## References\n\n[1] https://example.org/source\n"  # added to its reports
 
 RACE: Mapping[int, tuple[Implied, ...]] = {
-    3: ("8 topics, 5 systems (1 reference), 40 reports", "40 of 40 texts"), 5: ("32",), 6: ("1", "1 with a byte order mark", "1 with Windows line ends", "1", "17 of 17 texts"),
+    3: ("8 topics, 5 systems (1 reference), 40 reports", "40 of 40 texts"), 5: (from_labels.of_category("race", "Science", [*map(str, test_race.TASKS)], views=2),), 6: ("1", "1 with a byte order mark", "1 with Windows line ends", "1", "17 of 17 texts"),
     7: (statistics.median(from_labels.cited(test_race.article(task, "gemini") + SOURCES) for task in test_race.TASKS),),
     8: (recognised("race"),), 9: ("64 of 64 items",),
     10: (from_labels.answers("overall"),), 13: ("960 labels of 3 people on 5 criteria", from_labels.scored_anew("race")), 14: (from_labels.alike_over_topics("cited", "gemini-2.5-flash"), from_labels.alike_over_topics("cited"), "32 of 32"),
@@ -214,6 +214,6 @@ IMPLIED = {
         14: ("3,036 of 3,036",),
         15: ("reports that are not there or empty 1", "2,256 of 2,336"),
         19: from_labels.sides("wlc", "wikipedia"),
-        42: ("39 of 39", "openai 2, wikipedia 37"),
+        42: ("39 of 39", "wikipedia 39", "openai 2, wikipedia 37"),
     },
 }

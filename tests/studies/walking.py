@@ -10,7 +10,8 @@ A walk is a file in `walks/`, of lines:
     @texts FOLDER STUDY     an exported folder, opened: the study's labels, and the text that each of them was given on
     @orders STUDY SYSTEM    the sides that its report was drawn for, and the items that readers have in both orders
     @hashes STUDY           the texts that people and judges read, by hash
-    @tied STUDY             as @people, after a tie was refused; how many find that a criterion does not apply
+    @tied STUDY [ANSWER]    as @people, after a tie, and that answer, was refused; how many say that a criterion does not
+                            apply
     @judged STUDY FILES     judges' valid answers that are those of the files (by topic, system, criterion), and whose
     @brought STUDY FILES LAYOUT, @probed STUDY FILES KIND
                             its reports, or claims, held against those files; of each look `&` for `@` where it adds to
@@ -46,6 +47,7 @@ from tests.studies.implied import IMPLIED, agrees, shown, worked_out
 
 WALKS = Path(__file__).parent / "walks"
 FIELDS = " :: "
+EACH = ["item_id", "criterion", "rater_kind", "label", "presentation", "system_a", "system_b"]  # of an exported label
 
 
 @dataclass(frozen=True)
@@ -113,8 +115,7 @@ def _labels(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
     file, study = words
     rows = pd.read_csv(desk.folder / file, dtype="str", keep_default_na=False)
     stored = desk.verdicts(study)
-    each = ["item_id", "criterion", "rater_kind", "label"]
-    _same(rows[each], stored[each], file)
+    _same(rows[EACH], stored[EACH], file)
     human = rows[rows["rater_kind"] == "human"]
     counts = {name: human[name].value_counts().sort_index() for name in ("label", "presentation")}
     readers = human.groupby("item_id")["rater_id"].nunique().value_counts()
@@ -141,11 +142,14 @@ def _same(exported: pd.DataFrame, stored: pd.DataFrame, file: str) -> None:
 
 
 def _tied(desk: Desk, words: list[str], decide: Mapping[str, Decide]) -> str:
-    with pytest.raises(AssertionError, match="tie"):
-        desk.everybody_answers(words[0], lambda _: "tie")
-    desk.everybody_answers(words[0], decide[words[0]])
-    labels = desk.verdicts(words[0])
-    return f"{(labels['label'] == 'not_applicable').sum()} of {len(labels)} not applicable, a tie refused"
+    study, *others = words
+    for refused in ("tie", *others):
+        with pytest.raises(AssertionError, match=refused):
+            desk.everybody_answers(study, lambda _, refused=refused: refused)
+    desk.everybody_answers(study, decide[study])
+    labels = desk.verdicts(study)
+    also = "".join(f", {name} refused" for name in others)
+    return f"{(labels['label'] == 'not_applicable').sum()} of {len(labels)} not applicable, a tie refused{also}"
 
 
 def _orders(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
@@ -185,8 +189,7 @@ def _texts(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
         pd.DataFrame(map(json.loads, (desk.folder / folder / name).read_text().splitlines()))
         for name in ("labels.jsonl", "reports.jsonl")
     )
-    each = ["item_id", "criterion", "rater_kind", "label"]
-    _same(rows[each], desk.verdicts(study)[each], folder)
+    _same(rows[EACH], desk.verdicts(study)[EACH], folder)
     texts = {sha256(text.encode()).hexdigest() for text in reports["text"]}
     read = {*rows["left_sha256"], *rows["right_sha256"].dropna()} - {sha256(b"").hexdigest()}
     assert read <= texts, "a text that was read is not in the export"
@@ -215,7 +218,8 @@ def _judged(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
     for (_topic, system, *_rest), often in came.items():
         by_system[system] += often
     alike = f"{(came & told).total()} of {max(came.total(), told.total())} as the files have it"
-    return f"{alike}\nby system: {', '.join(f'{system} {often}' for system, often in sorted(by_system.items()))}"
+    first = from_results.first_shown(desk, study)
+    return f"{alike}\nfirst shown: {first}\nby system: {', '.join(f'{system} {often}' for system, often in sorted(by_system.items()))}"
 
 
 def _brought(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:

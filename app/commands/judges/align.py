@@ -183,7 +183,8 @@ def _entry(text: str, definition: JudgeDefinition, plan: Alignment, tried: Outco
         "prompt": f"prompts/{plan.name}.txt", "examples": items,
     })  # fmt: skip
     said = f"made from {plan.judge} by calipers judge align: the best of {tried.tried} variants"
-    return "\n".join([f"[[judge]]  # {said}", *(f"{key} = {value.as_string()}" for key, value in keys.items()), ""])
+    lines = (f"{key} = {tomlkit.item(value).as_string()}" for key, value in keys.items())  # a bool comes back bare
+    return "\n".join([f"[[judge]]  # {said}", *lines, ""])
 
 
 def _measure(engine: Any, study_id: int, added: JudgeDefinition, plan: Alignment, shown: bool) -> bool:

@@ -321,9 +321,11 @@ def test_instructions_are_plain_words_of_a_prompt_that_stays_whole() -> None:
 
 def test_the_entry_of_a_new_judge_has_the_keys_of_the_old_one() -> None:
     own = 'name = "mini"\nmodel = "m"\nmax_cost = 1\nparams = {temperature = 0.5, stop = ["x\\n", {odd = true}]}\n'
+    own += "batch_api = true\nimages = false\nconcurrency = 4\ntimeout_s = 2.5\n"
     named = SimpleNamespace(name="mini"), SimpleNamespace(name="new", judge="mini"), SimpleNamespace(tried=2)
     (entry,) = tomllib.loads(_entry(f"[[judge]]\n{own}", *named, ["item-00001"]))["judge"]
     assert entry.pop("params") == {"temperature": 0.5, "stop": ["x\n", {"odd": True}]}
+    assert [entry.pop(key) for key in ("batch_api", "images", "concurrency", "timeout_s")] == [True, False, 4, 2.5]
     assert entry == {"name": "new", "model": "m", "prompt": "prompts/new.txt", "examples": ["item-00001"]}
 
 

@@ -60,7 +60,15 @@ def read_tidy(path: Path, options: Options = NOTHING_SAID) -> TidyFile:
     if path.is_dir() and not parts and not options.mapping and (apart := _tables_apart(path, options)):
         made = [_read_one(file, own, file.name) for file, own in apart.items()]
         problems = tuple(f"{file.name}: {one}" for file, each in zip(apart, made, strict=True) for one in each.problems)
-        return replace(made[0], problems=problems) if problems else together([one.name for one in apart], made)
+        if problems:
+            return replace(made[0], problems=problems)
+        joined = together([one.name for one in apart], made)
+        unsaid = _unknown_people([*joined.labels["rater_id"].unique()], options.asked.people)
+        return replace(
+            joined,
+            told=(*joined.told, f"a mapping is kept of {next(iter(apart)).name} alone"),
+            problems=(*joined.problems, *unsaid),
+        )
     if len(parts) < 2:
         return _read_one(path, options)
     made = [
@@ -211,6 +219,7 @@ def read_ours(path: Path, options: Options = NOTHING_SAID, used_only: bool = Fal
     if not {*REQUIRED} <= {*frame.columns}:
         return None
     if readings.in_our_words(frame):
+        frame.attrs["told"] = (*frame.attrs["told"], *readings.unordered(frame))
         return frame
     problems = read_tidy(path).problems  # our columns: what is wrong with a cell is said with its row
     return frame if problems and not any(ASK in one for one in problems) else None

@@ -117,15 +117,16 @@ def find_items(found: Found) -> None:
 
 
 def _leave_topics(found: Found, item: Sequence[str]) -> None:
-    """A column called as a topic that says two things of most items, or one word in some rows alone, is of the answers:
-    the prompt of each judge.
+    """A column called as a topic in which the raters of most items differ, and no rater within an item, is of their
+    answers: the prompt of each judge. So is one word in some rows alone.
     """
-    columns = found.columns.get("cluster_id", ())
-    if len(columns) != 1 or not item or "cluster_id" in found.asked.columns:
+    columns, who = (found.columns.get(part, ()) for part in ("cluster_id", "rater_id"))
+    if len(columns) != 1 or not item or not who or "cluster_id" in found.asked.columns:
         return
     said = found.table[columns[0]].str.strip().replace("", None)
-    several = said.groupby([found.table[name] for name in item]).nunique().gt(1)
-    if several.mean() > 0.5 or (said.nunique() == 1 and said.isna().any()):
+    within, of_rater = (said.groupby([found.table[name] for name in by]).nunique() for by in (item, [*item, *who]))
+    is_of_answers = within.gt(1).mean() > 0.5 and of_rater.le(1).all()
+    if is_of_answers or (said.nunique() == 1 and said.isna().any()):
         del found.columns["cluster_id"]
         found.told.append(f"{columns[0]!r} is no topic: it differs between the answers to an item")
 

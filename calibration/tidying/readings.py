@@ -309,6 +309,16 @@ def _named_after_sides(found: Found) -> bool:
     return "system_a" in found.columns and bool(SIDED.search(plain(found.columns["system_a"][0])))
 
 
+def unordered(labels: pd.DataFrame) -> tuple[str, ...]:
+    """What is told of a table with our columns whose words stand on a scale: settings may declare it, else no order is
+    known.
+    """
+    words = {str(name): {*map(str, own.unique())} for name, own in labels.groupby("criterion", observed=True)["label"]}
+    named = [name for name, own in words.items() if nearest_scale({*map(plain, own - {""})})]
+    told = f"answers to {some_of(named, 4)} are words of a scale, and have no order unless the settings declare it: "
+    return (f"{told}--labels-are scores reads a whole scale as its levels",) if named else ()
+
+
 def in_our_words(labels: pd.DataFrame) -> bool:
     """Whether a table with our columns holds our words alone: A, B, tie, numbers, a probe's answers spelt one way; no
     judge's word among them that is no answer, and each rater spelt one way.

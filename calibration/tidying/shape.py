@@ -282,6 +282,12 @@ def _read_repeats(found: Found) -> None:
             key = (rater, criterion, one.presentation)
             groups.setdefault(key, []).append(replace(one, rater_id=rater, criterion=criterion, run=run or again))
     several = {key: own for key, own in groups.items() if len({one.run for one in own}) == len(own) > 1}
+    alone = {(one.rater_id, one.criterion, one.presentation): one.column for one in found.spread}
+    if beside_them := [alone[key] for key in several if key in alone]:  # made of them, or one time more
+        found.problems.append(
+            f"{', '.join(beside_them)} beside the same rater's columns with numbers of runs: "
+            f"{by_map('ignore', *beside_them)} where it is made of these, or call it by a run's number as well"
+        )
     read = {one.column: one for own in several.values() for one in own}
     found.spread = tuple(read.get(one.column, one) for one in found.spread)
     for (rater, *_), own in several.items():

@@ -73,7 +73,10 @@ def test_two_tables_of_a_folder_that_say_who_answered_by_other_columns_are_read_
     pd.DataFrame(votes).to_csv(kept(tmp_path, calls()) / "human_votes.csv", index=False)
     with pytest.raises(AnnotationError, match=r"human_votes.csv: nothing says whether .*: mara, joel; name the people"):
         labels_of(tmp_path, options())
+    with pytest.raises(AnnotationError, match="--people joell: no rater is called so"):
+        labels_of(tmp_path, options("mara", "joell"))
     labels, told = labels_of(tmp_path, options("mara", "joel"))
+    assert "a mapping is kept of calls.jsonl alone" in told
     made = check_verdicts(labels).astype({"rater_id": "str"})
     assert made["rater_id"].value_counts().to_dict() == {"gpt-4o": 24, "mara": 12, "joel": 12}
     assert made["item_id"].nunique() == len(ITEMS)

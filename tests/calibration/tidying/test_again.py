@@ -12,6 +12,7 @@ from calibration.table.verdicts import normalise
 from calibration.tidying.applying import tidy
 from calibration.tidying.mapping import Asked
 from calibration.tidying.proposing import propose
+from calibration.tidying.readings import in_our_words, unordered
 
 ITEMS = [f"q{at}" for at in range(12)]
 
@@ -132,6 +133,35 @@ def test_a_prompt_of_each_judge_is_no_topic() -> None:
         found = propose(own)
         assert "'prompt' is no topic: it differs between the answers to an item" in found.told
         assert check_verdicts(tidy(own, found.mapping).labels)["cluster_id"].nunique() == len(ITEMS)
+
+
+def test_a_topic_whose_items_are_numbered_anew_stays_one() -> None:
+    rows = [
+        (str(at), topic, who, "AB"[at % 2])
+        for topic in ("solar", "wind", "tides")
+        for at in range(5)
+        for who in ("ann_1", "ann_2", "gpt-4o")
+    ]
+    table = pd.DataFrame(rows, columns=["id", "topic", "rater", "label"])
+    made = check_verdicts(tidy(table, propose(table).mapping).labels)
+    assert (made["item_id"].nunique(), made["cluster_id"].nunique()) == (15, 3)
+
+
+def test_a_judges_column_beside_its_runs_is_asked_about() -> None:
+    runs = {f"gpt-4o_run{run}": answers(run) for run in (1, 2)}
+    table = pd.DataFrame({"id": ITEMS, "human": answers(1), "gpt-4o": answers(3)} | runs)
+    assert "gpt-4o beside the same rater's columns with numbers of runs: --map ignore=gpt-4o" in str(
+        propose(table).problems
+    )
+    assert not propose(table.drop(columns="gpt-4o")).problems
+
+
+def test_words_of_a_scale_in_our_own_columns_stay_words_and_that_is_told() -> None:
+    labels = pd.DataFrame({"criterion": ["tone"] * 5 + ["won"] * 2, "label": [*AGREE, "A", "B"]})
+    assert in_our_words(labels)
+    (told,) = unordered(labels)
+    assert told.startswith("answers to tone are words of a scale, and have no order unless the settings declare it")
+    assert unordered(labels.iloc[5:]) == ()
 
 
 AGREE = ["Strongly disagree", "Disagree", "Neither agree nor disagree", "Agree", "Strongly agree"]

@@ -64,7 +64,7 @@ def test_one_study_of_the_same_reports_in_five_formats_holds_them_all_alike(
         added = ADDED.format(*documents.formulas()[2 * at : 2 * at + 2])
         text = without_thought(source).replace("\n\n", added, 2)
         for suffix in FORMATS:
-            made = documents.saved(text, suffix, browser, mathml=True, beside=tmp_path / "md")
+            made = documents.saved(text, suffix, browser, beside=tmp_path / "md")
             (tmp_path / suffix[1:] / f"{source.parent.name}_{source.stem}{suffix}").write_bytes(made)
     study_id = make_study(engine, tmp_path, protocol=SHOWN)
     known = submit_known(engine, study_id, "random", seed=3)

@@ -6,6 +6,7 @@ what it prints stays characters.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, zip_longest
@@ -190,13 +191,13 @@ def _roots(drawn: Drawn, run: _Run) -> Iterator[tuple[Sign, Rule]]:
     for x0, x1, y, bottom in drawn.roots:
         if run.x0 - run.size < x1 < run.x1 and y < run.bottom and run.top < bottom:
             under = [one for one in run.chars if one.middle > x1 and y < one.foot < bottom + 0.5 * one.size]
-            first = min(under, key=lambda one: one.x0, default=None)
-            ends = (one.x0 for one in drawn.ends if first and one.x0 > x1 + 1 and abs(one.foot - first.foot) < 1.2)
+            size = max((one.size for one in under), default=0.0)
+            feet = Counter(round(one.foot) for one in under if one.size == size).most_common(1)
+            ends = (one.x0 for one in drawn.ends if feet and one.x0 > x1 + 1 and abs(one.foot - feet[0][0]) < 1.2)
             end = next(ends, None)
-            if first is None or end is None:
+            if end is None:
                 raise Unclear("a root of nothing")
-            size = max(one.size for one in under)
-            yield Sign(r"\sqrt", x0, x1, y, bottom, first.foot, size, tall=True), Rule(x1, end, y)
+            yield Sign(r"\sqrt", x0, x1, y, bottom, feet[0][0], size, tall=True), Rule(x1, end, y)
 
 
 def _sign(one: Char) -> Sign:

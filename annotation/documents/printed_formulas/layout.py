@@ -77,11 +77,11 @@ def tex_of(signs: Sequence[Sign], rules: Sequence[Rule], size: float) -> tuple[s
     return _line(made, size), _foot(made, size)
 
 
-def _part(signs: Sequence[Sign], rules: Sequence[Rule] = ()) -> tuple[str, float]:
-    """A part of a formula, and the size of its type."""
+def _part(signs: Sequence[Sign], rules: Sequence[Rule] = ()) -> tuple[str, float, float]:
+    """A part of a formula, the size of its type, and the foot of its line."""
     made = _accented(_ruled(signs, rules))
     size = max((one.size for one in made), default=0.0)
-    return _line(made, size), size
+    return _line(made, size), size, _foot(made, size)
 
 
 def _whole(tex: str, parts: Sequence[Sign], foot: float, size: float) -> Sign:
@@ -105,8 +105,8 @@ def _ruled(signs: Sequence[Sign], rules: Sequence[Rule]) -> list[Sign]:
         elif over and under:
             made, used = _fraction(over, under, inner, rule), within
         elif under:
-            content, size = _part(under, inner)
-            made, used = _whole(rf"\overline{{{content}}}", under, under[0].foot, size), under
+            content, size, foot = _part(under, inner)
+            made, used = _whole(rf"\overline{{{content}}}", under, foot, size), under
         else:
             raise Unclear("a line below")
         rules = [one for one in rules if one not in inner and one != rule]
@@ -126,15 +126,14 @@ def _is_index(one: Sign, root: Sign) -> bool:
 
 
 def _root(root: Sign, index: Sequence[Sign], under: Sequence[Sign], inner: Sequence[Rule]) -> Sign:
-    content, size = _part(under, inner)
+    content, size, foot = _part(under, inner)
     told = f"[{_part(index)[0]}]" if index else ""
-    foot = max((one.foot for one in under if one.axis is None and one.size >= SMALL * size), default=root.foot)
     return replace(_whole(rf"\sqrt{told}{{{content}}}", [root, *under, *index], foot, size), tall=True)
 
 
 def _fraction(over: Sequence[Sign], under: Sequence[Sign], inner: Sequence[Rule], rule: Rule) -> Sign:
-    upper, size = _part(over, [one for one in inner if one.y < rule.y])
-    lower, other = _part(under, [one for one in inner if one.y > rule.y])
+    upper, size, _ = _part(over, [one for one in inner if one.y < rule.y])
+    lower, other, _ = _part(under, [one for one in inner if one.y > rule.y])
     if max(rule.y - max(one.bottom for one in over), min(one.top for one in under) - rule.y) > 0.8 * size:
         raise Unclear("a rule with nothing beside it")
     made = _whole(rf"\frac{{{upper}}}{{{lower}}}", [*over, *under], rule.y, max(size, other))

@@ -95,5 +95,9 @@ def test_katex_draws_what_is_on_the_line_first_and_roots_without_an_end() -> Non
     root = [katex("b", 210, font=LETTERS), katex("\u200b", 216, size=0.5), katex("+c", 216)]
     line, hook = ({"x0": x0, "x1": 6000.0, "top": 90.0, "bottom": low} for x0, low in ((209.0, 90.5), (200.0, 104.0)))
     assert read(*root, shapes=[line, hook]) == [r"\sqrt{b}+\mathrm{c}"]
+    high = [katex("1", 210, 92), katex("2", 210, 108), katex("+bc", 217, font=LETTERS), katex("\u200b", 236, size=0.5)]
+    assert read(*high, rules=[(210, 216, 97)], shapes=[line | {"top": 80.0, "bottom": 80.5}, hook | {"top": 80.0}]) == [
+        r"\sqrt{\frac{1}{2}+bc}"
+    ]
     assert read(*root, shapes=[hook]) == []
     assert read(root[0], root[2], shapes=[line, hook]) == []

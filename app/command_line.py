@@ -4,7 +4,7 @@ import errno
 import inspect
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typer.models import CommandInfo, ParameterInfo, TyperInfo
 from annotation.errors import AnnotationError, ImportingError
 from app.commands import backup, doctor, printing, tidying
 from app.commands.items import blinding, importing, pairs
-from app.commands.judges import runs
+from app.commands.judges import align, batches, drift, models, records, runs, stress
 from app.commands.people import adjudicating, crowd, inviting, packets, quality
 from app.commands.results import calibrating, exporting, reproducing, showing, topics
 from app.commands.study import planning, studies
@@ -110,14 +110,38 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for several in (studies, importing, crowd, runs, exporting):
-    several.add_to(app)
+GROUPS: tuple[tuple[str, str, dict[str, Callable[..., None]]], ...] = (
+    ("import", "Bring in reports, probes, labels and judge results.", {
+        "reports": importing.import_reports, "probes": importing.import_probes, "labels": importing.import_labels,
+        "judge-results": importing.import_judge_results, "gold": importing.import_gold,
+        "evidence": importing.import_evidence, "ballots": packets.import_ballots,
+    }),
+    ("crowd", "People of a crowd platform: their link, who came, what to pay.", {
+        "link": crowd.link, "people": crowd.people, "settle": crowd.settle,
+    }),
+    ("judge", "Let models judge the very same items.", {
+        "estimate": runs.estimate, "preview": runs.preview, "check": runs.check, "run": runs.run, "pause": runs.pause,
+        "resume": runs.resume, "retry": runs.retry, "status": records.status, "parse": records.parse,
+        "show": records.show, "ledger": records.ledger, "align": align.align, "stress": stress.stress,
+        "drift": drift.drift, "models": models.models, "batches": batches.batches,
+    }),
+    ("export", "Write labels, reports, datasets and bundles to files.", {
+        "labels": exporting.export_labels, "report": exporting.export_report, "people-items": exporting.export_items,
+        "dataset": exporting.export_dataset, "bundle": exporting.export_bundle,
+    }),
+)  # fmt: skip
+for name, words, verbs in GROUPS:
+    group = typer.Typer(help=words, no_args_is_help=True)
+    for verb, command in verbs.items():
+        group.command(verb)(command)
+    app.add_typer(group, name=name)
+studies.add_to(app)
 for command in (
     backup.backup, backup.restore, backup.upgrade, doctor.doctor, blinding.audit, pairs.pairs, pairs.items,
     adjudicating.adjudicate,
     inviting.invite, inviting.people, packets.packet, quality.status, quality.quality, quality.reply,
     calibrating.calibrate, reproducing.reproduce, showing.show, topics.systems, topics.topics, planning.plan,
-    tidying.tidy,
+    tidying.tidy, exporting.verify,
 ):  # fmt: skip
     app.command(command.__name__)(command)
 lay_out(app)

@@ -192,7 +192,11 @@ def _counting(items: Sequence[Block]) -> bool:
 def _even(blocks: Sequence[Block], counts: Counter[str]) -> list[Block]:
     """Neighbouring paragraphs of whole sentences as one text, cut anew where a sentence ends; others as they are."""
     out: list[Block] = []
-    for is_prose, run in groupby(blocks, lambda block: block.kind == "paragraph" and _joins(block.text)):
+
+    def joins(block: Block) -> bool:  # whole sentences, and no label says what they are of
+        return block.kind == "paragraph" and _is_prose(block.text) and not _LABELLED.match(block.text)
+
+    for is_prose, run in groupby(blocks, joins):
         if not is_prose:
             out += run
             continue
@@ -228,11 +232,6 @@ def _paragraphs(texts: Sequence[str]) -> list[str]:
 def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     word, after = text[match.start() - 3 : match.start()], text[match.end()]
     return not match[0].endswith(" ") or (word.isalpha() and word == word.lower() and not after.islower())
-
-
-def _joins(text: str) -> bool:
-    """Whether a paragraph may become one with its neighbours: whole sentences, and no label says what they are of."""
-    return _is_prose(text) and not _LABELLED.match(text)
 
 
 def _is_open(text: str) -> bool:

@@ -27,7 +27,8 @@ def numbers_of(features: pd.DataFrame) -> pd.DataFrame:
     """The columns that hold numbers wherever they hold anything, as floats; an empty cell is nan."""
     cells = features.astype("object").where(features.notna(), "").astype("str")
     read = {str(name): cells[name].str.strip().map(_number) for name in cells}
-    kept = {name: column for name, column in read.items() if not column.map(_refused).any() and column.notna().any()}
+    refused = {name for name, column in read.items() if column.map(lambda cell: isinstance(cell, str)).any()}
+    kept = {name: column for name, column in read.items() if name not in refused and column.notna().any()}
     return pd.DataFrame(kept, index=features.index).astype("float64")
 
 
@@ -39,10 +40,6 @@ def _number(text: str) -> float | str:
     except ValueError:
         return text
     return number if math.isfinite(number) else text
-
-
-def _refused(cell: float | str) -> bool:
-    return isinstance(cell, str)
 
 
 WORDS = 20  # shorter texts, such as a refusal, may well stand on two topics

@@ -50,7 +50,7 @@ def take_due(session: orm.Session, study: Study, rater_id: int, enrollment_id: i
     """The retest or attention item this person is to get now, taken; None when none is due."""
     protocol = protocol_of(study).study
     own = own_so_far(session, study, rater_id)
-    again = _retest_due(session, study, own, repeats(own, study, rater_id))
+    again = _retest_due(session, own, repeats(own, study, rater_id))
     if again is not None:
         left = _side(study.seed, "retest", rater_id, len(own.retests), again.left)
         made = Assignment(
@@ -67,7 +67,8 @@ def take_due(session: orm.Session, study: Study, rater_id: int, enrollment_id: i
     unseen = _unseen(session, study, own)
     if not unseen:
         return None
-    item = session.get_one(Item, min(unseen, key=lambda candidate: _draw(study.seed, "attention", rater_id, candidate)))
+    drawn = min(unseen, key=lambda candidate: identity_digest(study.seed, "attention", rater_id, candidate))
+    item = session.get_one(Item, drawn)
     left = _side(study.seed, "attention", rater_id, len(own.attention), "A") if item.kind == "pair" else None
     made = Assignment(item_id=item.id, purpose="attention", slot_no=enrollment_id, left=left)
     return _taken(session, study, rater_id, made)
@@ -124,7 +125,7 @@ def repeats(own: Own, study: Study, rater_id: int) -> list[Had]:
     Each is drawn as soon as the share calls for one, among those with ten items after them.
     """
     share = protocol_of(study).study.retest_share
-    draw = {work.id: _draw(study.seed, "retest", rater_id, work.item_id) for work in own.handed_in}
+    draw = {work.id: identity_digest(study.seed, "retest", rater_id, work.item_id) for work in own.handed_in}
     chosen: list[Had] = []
     for items in range(len(own.handed_in) + 1):
         while len(chosen) < retests_of(items, share):
@@ -139,7 +140,7 @@ def attention_by(seed: int, rater_id: int, every: int, items: int) -> int:
     return whole + (pairing.seeded(seed, "attention", rater_id, whole).randint(1, every) <= rest)
 
 
-def _retest_due(session: orm.Session, study: Study, own: Own, chosen: Sequence[Had]) -> Had | None:
+def _retest_due(session: orm.Session, own: Own, chosen: Sequence[Had]) -> Had | None:
     for again in chosen:
         is_ready = again.status == "submitted" and _ready_at(again) <= types.now()
         if is_ready and not _was_repeated(own, again) and not _has_retest(session, again):
@@ -205,7 +206,3 @@ def _side(seed: int, what: str, rater_id: int, number: int, left: str | None) ->
         return None
     keeps = pairing.seeded(seed, what, "sides", rater_id, number // 2).random() < 0.5
     return left if keeps == (number % 2 == 0) else sides_and_orders.OTHER[left]
-
-
-def _draw(seed: int, what: str, rater_id: int, item: int) -> bytes:
-    return identity_digest(seed, what, rater_id, item)

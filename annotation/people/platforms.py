@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from annotation.errors import AnnotationError
 from plain.wording import worded
@@ -178,8 +178,3 @@ def _with_id(address: str) -> str:
     parts = urlsplit(address)
     kept = [(name, value) for name, value in parse_qsl(parts.query) if name != "survey_code"]
     return f"https://{parts.netloc}{parts.path}?{urlencode(kept)}&survey_code={ID}"
-
-
-def filled_in(address: str, participant: str) -> str:
-    """The address with this participant's id where it asks for one."""
-    return address.replace(ID, quote(participant, safe=""))

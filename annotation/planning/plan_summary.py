@@ -1,8 +1,7 @@
 """What a plan would ask of people, before it is made: items and slots, sides, hours, money, and what comes on top."""
 
 from collections import Counter, defaultdict
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from sqlalchemy import func, orm, select
 
@@ -56,10 +55,6 @@ class PlanSummary:
     training_items: int
     strata: dict[str, tuple[int, int]]  # stratum, in words -> probes drawn, of how many; empty where none are asked for
     warning: str
-
-    def as_json(self) -> dict[str, Any]:
-        """The same as JSON can hold it."""
-        return asdict(self)
 
 
 def summary(session: orm.Session, principal: Principal, plan: Plan) -> PlanSummary:

@@ -1,5 +1,7 @@
 """How somebody whom a crowd platform sent ends here, and the address at which it wants them back."""
 
+from urllib.parse import quote
+
 from sqlalchemy import orm
 
 from annotation.people import consent, links, platforms, principals
@@ -54,4 +56,4 @@ def go_back(session: orm.Session, principal: principals.Principal, participant: 
         return None
     end = end_of(session, principal, declined=True)
     audit(session, person.study_id, person.rater_id, "sent_back", enrollment=person.pseudonym, end=end)
-    return platforms.filled_in(address, participant)
+    return address.replace(platforms.ID, quote(participant, safe=""))

@@ -65,8 +65,13 @@ def write_dataset_of(
         require_revealed(study)
         kept, void = label_rows.count_label_rows(session, study)
         of = kept + void * with_void
+        if of == 0 and void:
+            raise AnnotationError(
+                "no_labels", f"every label of study {study.name!r} was taken out; for an archive, not to publish: "
+                "--with-void writes them",
+            )  # fmt: skip
         if of == 0:
-            raise _all_taken_out(study.name) if void else no_work_yet(session, study)
+            raise no_work_yet(session, study)
         redact, standings = redactor_of(session, study), Counter[str]()
         rows = dataset.write_dataset(
             _counted(label_rows.label_rows(session, study, redact, with_void=with_void), standings),
@@ -87,13 +92,6 @@ def _counted(rows: Iterable[dict[str, Any]], into: Counter[str]) -> Iterator[dic
     for row in rows:
         into[label_rows.standing_of(row)] += 1
         yield row
-
-
-def _all_taken_out(name: str) -> AnnotationError:
-    return AnnotationError(
-        "no_labels",
-        f"every label of study {name!r} was taken out; for an archive, not to publish: --with-void writes them",
-    )
 
 
 Advance = Callable[[int, int, str], None]

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from traceback import extract_tb
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection, Request
@@ -43,7 +43,6 @@ STATUS = {
 BACK = "/back"
 INVITE_PAGES = ("no_participant", "no_places", "forbidden", "preview", "other_visit")
 log = logging.getLogger("calipers")
-T = TypeVar("T", bound=BaseModel)
 
 
 async def invite(request: Request) -> Response:
@@ -167,7 +166,11 @@ async def post_labels(request: Request) -> Response:
 async def post_submit(request: Request) -> Response:
     """POST /api/submit: hand in, skip or reopen; answers with the next assignment, and with its page as `item`."""
     cookie, body = await checked_body(request, request.cookies.get(COOKIE))
-    sent = _validated(SubmitRequest, body)
+    try:
+        sent = SubmitRequest.model_validate(body)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise AnnotationError("invalid", f"{place_of(first['loc'])}: {first['msg']}") from None
 
     def act(session: Session, principal: Principal) -> dict[str, Any]:
         if sent.outcome == "submit":
@@ -285,15 +288,6 @@ def _principal(session: Session, cookie: str | None) -> Principal:
     if principal is None:
         raise AnnotationError("signed_out", "you are signed out; open your invitation link again")
     return principal
-
-
-def _validated(model: type[T], body: dict[str, Any]) -> T:
-    try:
-        return model.model_validate(body)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = place_of(first["loc"])
-        raise AnnotationError("invalid", f"{place}: {first['msg']}") from None
 
 
 def address_of(request: HTTPConnection) -> str:

@@ -135,7 +135,10 @@ def against_ceiling(
     `judges`: every judge planned, with its and the annotator's scores. `advise`: whether an open claim says how many
     clusters would decide it. Raises `unknown_form` where the judges are others.
     """
-    _need_planned(judges, plan)
+    if judges and {*judges} != {*plan.judges}:
+        raise CalibrationError(
+            "unknown_form", f"the plan compares {', '.join(plan.judges)}; give all of them and no other judge"
+        )
     places = np.concatenate([np.zeros(0, np.intp), *(judge.cluster for judge in judges.values())])
     code, ends = np.unique(places, return_inverse=True)[1], np.cumsum([len(judge.cluster) for judge in judges.values()])
     rows = [
@@ -186,13 +189,6 @@ def holm_steps(p: Array, gone: int = 0) -> Array:
 
 def _are_shares(*scores: Array) -> bool:
     return all(bool(((score >= 0) & (score <= 1) | np.isnan(score)).all()) for score in scores)
-
-
-def _need_planned(judges: Mapping[str, object], plan: ComparisonPlan) -> None:
-    if judges and {*judges} != {*plan.judges}:
-        raise CalibrationError(
-            "unknown_form", f"the plan compares {', '.join(plan.judges)}; give all of them and no other judge"
-        )
 
 
 def _need_margin(margin: float) -> None:

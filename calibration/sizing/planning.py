@@ -82,7 +82,12 @@ def effective_labels(labels_per_pair: float, icc: float) -> float:
 
 def sd_of_pair_means(agreement: float, labels_per_pair: float, icc: float) -> float:
     """Spread of agreement between topics of m labels, sqrt(p (1 - p) (1 + (m - 1) icc) / m). Raises `bad_number`."""
-    _need_agreement(agreement)
+    if not 0 < agreement < 1:
+        raise CalibrationError(
+            "bad_number",
+            "agreement is {agreement:g}; use one between 0 and 1, as without disagreement nothing varies",
+            agreement=agreement,
+        )  # fmt: skip
     return math.sqrt(agreement * (1 - agreement) / effective_labels(labels_per_pair, icc))
 
 
@@ -256,15 +261,6 @@ def _check(level: float, wanted: float, tried: int) -> None:
     _need("the level", level, TINY, 1 - TINY)
     _need("the power", wanted, TINY, 1 - TINY)
     _need("the number of judges tried", tried, 1, math.inf)
-
-
-def _need_agreement(agreement: float) -> None:
-    if not 0 < agreement < 1:
-        raise CalibrationError(
-            "bad_number",
-            "agreement is {agreement:g}; use one between 0 and 1, as without disagreement nothing varies",
-            agreement=agreement,
-        )  # fmt: skip
 
 
 def _need(what: str, value: float, low: float, high: float) -> None:

@@ -108,7 +108,7 @@ def credit_of_levels(scale: Scale, rule: str) -> Array:
     return credit
 
 
-def scores_given(study: Study, answers: Answers, scale: Scale) -> Scores:
+def scores_given(answers: Answers, scale: Scale) -> Scores:
     """One rater's scores above the lowest of the scale, every unit weighing 1 over all its passes."""
     place = scale.recode[answers.label]
     kept = place >= 0

@@ -104,10 +104,10 @@ def _by_distance(
         shares = crossing.votes([judge], scale, study.units, judge.scale)
         weighted = ratio(shares @ distance.credit_of_levels(scale, rule).T, shares.sum(axis=1, keepdims=True))
     for person in study.annotators:
-        own = distance.scores_given(study, person, scale)
+        own = distance.scores_given(person, scale)
         if weighted is None:
             credit = distance.mean_credit(
-                own, distance.scores_given(study, judge, scale), study.units, rule, distance.span_of(scale)
+                own, distance.scores_given(judge, scale), study.units, rule, distance.span_of(scale)
             )
         else:
             place = scale.recode[person.label]
@@ -158,7 +158,7 @@ def _best_places(study: joining.Study, unit: Codes, scale: joining.Scale, rule: 
         earned = crossing.people_votes(study, scale)[0][unit].sum(axis=0) @ distance.credit_of_levels(scale, rule)
         return np.full((len(unit), 1), np.argmax(earned), np.intp)
     if rule in distance.BY_DISTANCE:
-        given = distance.joined([distance.scores_given(study, annotator, scale) for annotator in study.annotators])
+        given = distance.joined([distance.scores_given(annotator, scale) for annotator in study.annotators])
         kept = study.among(unit)[given.unit]
         best = distance.best_number(distance.Scores(given.unit[kept], given.value[kept], given.weight[kept]), rule)
         first = 0.0 if math.isnan(best) else best  # of units that no person scored nothing is best

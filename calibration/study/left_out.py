@@ -107,10 +107,10 @@ def _of_fine_scores(
     if settings.references == "others_majority":
         raise CalibrationError("unknown_form", "scores this fine have no majority: use references = others_each")
     rule, span, size = ties_rule(scale, settings), distance.span_of(scale), study.units
-    each = [distance.scores_given(study, annotator, scale) for annotator in study.annotators]
+    each = [distance.scores_given(annotator, scale) for annotator in study.annotators]
     people = distance.joined(each)
     weight, earned = distance.credit_sums(people, people, size, rule, span)
-    given = None if judge is None else distance.scores_given(study, judge, scale)
+    given = None if judge is None else distance.scores_given(judge, scale)
     met = None if given is None else distance.credit_sums(given, people, size, rule, span)
     asked, heard = group.chosen, np.ones(size)
     if judge is not None and given is not None:

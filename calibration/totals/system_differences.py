@@ -140,16 +140,11 @@ def _compared(
     draws = None if reason or pair.n < FEWEST else total_scores.ranked_draws(one, len(x), settings)
     spearman = drawn("system_spearman", pair, value, draws, reason, settings, "over topics, of the two systems' scores")
     differences = np.round(one.x - one.y, 9)
-    p = _wilcoxon(differences)
+    p = float(scipy.stats.wilcoxon(differences).pvalue) if np.any(differences != 0) else math.nan
     zeros = int((differences == 0).sum())
     category = f"systems: {', '.join(systems)}"
     gap, spearman = (replace(one, criterion=criterion, category=category) for one in (gap, spearman))
     return SystemDifference(rater, criterion, *systems, gap, p, math.nan, zeros, spearman)
-
-
-def _wilcoxon(differences: Array) -> float:
-    """Two-sided p. Undefined without a difference other than 0."""
-    return float(scipy.stats.wilcoxon(differences).pvalue) if np.any(differences != 0) else math.nan
 
 
 def _adjusted(found: Sequence[SystemDifference]) -> Iterator[SystemDifference]:

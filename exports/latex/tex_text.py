@@ -77,7 +77,7 @@ LONG, EVERY = 16, 8  # letters of a word that may be broken, and after how many 
 
 def escape(text: str) -> str:
     """Zero-width signs print nothing, line ends a space, other control characters their number."""
-    return "".join(_marks(text, _clusters(text)))
+    return "".join(_marks(_clusters(text)))
 
 
 def breakable(text: str) -> str:
@@ -128,7 +128,7 @@ def together(text: str) -> list[str]:
     return re.findall(r"(?s).(?:[\u0300-\u036f\u200d\ufe0f\U0001f3fb-\U0001f3ff]|(?<=\u200d).)*", text)
 
 
-def _marks(text: str, clusters: list[str]) -> Iterator[str]:
+def _marks(clusters: list[str]) -> Iterator[str]:
     for before, cluster in zip(["", *clusters], clusters, strict=False):
         melts = before in LIGATURES and cluster in LIGATURES
         raw = before and _is_foreign(before[-1]) and cluster in JOINERS

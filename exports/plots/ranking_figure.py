@@ -91,7 +91,7 @@ def _draw(systems: Sequence[str], series: Sequence[Series], width: float) -> Can
         for at, line in enumerate(series):
             y = (place + 0.5) * row + (at - (len(series) - 1) / 2) * BETWEEN
             _mark(axes, line.placing.estimates.get(name), y, line)
-    _key(axes, series, room, tall)
+    _key(axes, series, room)
     left.write(canvas, [BELOW + tall - row * (place + 0.5) for place in range(len(systems))])
     return canvas
 
@@ -106,7 +106,7 @@ def _mark(axes: Axes, estimate: Estimate | None, y: float, line: Series) -> None
     )
 
 
-def _key(axes: Axes, series: Sequence[Series], room: float, tall: float) -> None:
+def _key(axes: Axes, series: Sequence[Series], room: float) -> None:
     """The marks and what they are, in one line above the axes, from the right."""
     low, high = axes.get_xlim()
     x = room

@@ -35,7 +35,7 @@ def asked_table(report: CalibrationReport) -> tables.Table | None:
     judge = judge_asked_about(report)
     if not judge:
         return None
-    rows = tuple(_row(report, *row) for row in _rows(report, judge))
+    rows = tuple(_row(*row) for row in _rows(report, judge))
     title = worded("What a reviewer asks about {judge}", judge=judge)
     return tables.Table("asked", title, COLUMNS, rows, (notes.origin(report),))
 
@@ -116,7 +116,7 @@ def _cost(pooled: list[Estimate], judge: str) -> Iterator[Row]:
     yield COST, cost if known else math.nan, "every row billed" if known else "no row says its cost"
 
 
-def _row(report: CalibrationReport, asked: str, cell: cells.Cell, over: str) -> tuple[cells.Cell, ...]:
+def _row(asked: str, cell: cells.Cell, over: str) -> tuple[cells.Cell, ...]:
     """With why it has no interval, where it has none."""
     if not isinstance(cell, Estimate):
         return asked, cell, None, None, over

@@ -6,7 +6,7 @@ For a call about to be made, and for one that was made long ago. Texts that were
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, cast
@@ -195,8 +195,12 @@ def _asked(session: orm.Session, protocol: Protocol, rows: Sequence[Any]) -> tup
         Criterion.id, Criterion.code, Criterion.label, Criterion.text, Criterion.scale, Criterion.retired_at
     )
     found = session.execute(columns.where(Criterion.id.in_({key for row in rows for key in row.criteria}))).all()
-    asked = {row.id: Asked(row.id, row.code, row.label, row.text, scale_of(protocol, row.scale)) for row in found}
-    return asked, {row.id for row in found if row.retired_at is not None}
+    return {one.row: one for one in as_asked(protocol, found)}, {one.id for one in found if one.retired_at is not None}
+
+
+def as_asked(protocol: Protocol, rows: Iterable[Any]) -> list[Asked]:
+    """The questions of these criteria."""
+    return [Asked(row.id, row.code, row.label, row.text, scale_of(protocol, row.scale)) for row in rows]
 
 
 def _tried(session: orm.Session, call_ids: Sequence[int]) -> dict[int, list[Tried]]:

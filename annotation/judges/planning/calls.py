@@ -14,12 +14,11 @@ from annotation.designs.sides_and_orders import OTHER
 from annotation.items.shown import ShownText, refuse_unasked
 from annotation.items.twins import twin_items
 from annotation.judges.asking import material, steps
-from annotation.judges.asking.prompt import Asked, Material, Probe, build_prompt
+from annotation.judges.asking.prompt import Material, Probe, build_prompt
 from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.judges.money import accounts, prices
 from annotation.judges.replies.reply import PARSER_VERSION, failed_answers
 from annotation.labels.answers import Answer
-from annotation.labels.entries import scale_of
 from annotation.protocol import Batching, Order, Protocol
 from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment
 from db.tables import LIVE, REFERENCE, REPORT_A, REPORT_B, SYSTEM_A, SYSTEM_B, Assignment, Criterion, Item, Study, Topic
@@ -292,7 +291,7 @@ def empty_material(
 ) -> Material:
     """The material of a call whose texts are empty."""
     return material.material_of(
-        protocol, template, [Asked(r.id, r.code, r.label, r.text, scale_of(protocol, r.scale)) for r in criteria],
+        protocol, template, material.as_asked(protocol, criteria),
         title="", prompt="", shown=[ShownText(name, "", "", "") for name in names],
         probes=[Probe("", f"{number:08x}") for number in range(probes)] if protocol.answers.probe else (),
     )  # fmt: skip

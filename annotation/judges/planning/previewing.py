@@ -1,7 +1,6 @@
 """What a judge would be asked about one item, to be read before anything is planned or paid. Nothing is sent."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import orm, select
@@ -10,15 +9,14 @@ from annotation import errors, studies
 from annotation.items.shown import item_code, shown_of_item
 from annotation.judges.asking import own_code
 from annotation.judges.asking.examples import judge_prompt
-from annotation.judges.asking.material import material_of
+from annotation.judges.asking.material import as_asked, material_of
 from annotation.judges.asking.own_prompts import is_own
-from annotation.judges.asking.prompt import Asked, Message, Probe, build_prompt
+from annotation.judges.asking.prompt import Message, Probe, build_prompt
 from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.judges.money.accounts import REPEAT, as_sent
 from annotation.judges.planning.calls import batches
 from annotation.judges.planning.plan import judged_items, refuse_unfit_prompt
-from annotation.labels.entries import scale_of
-from db.tables import Criterion, Item, Study, Topic
+from db.tables import Item, Study, Topic
 from plain.hashes import text_sha256
 from plain.wording import worded
 
@@ -68,7 +66,7 @@ def preview(session: orm.Session, study: Study, definition: JudgeDefinition, ite
     paired = protocol.task_type == "pairwise_choice" or protocol.rates_both
     grouped = batches(questions[topic.id], [one.category for one in questions[topic.id]], definition.batching)
     material = material_of(
-        protocol, prompt.template, _asked(session, study, grouped[0]), title=topic.title, prompt=topic.prompt,
+        protocol, prompt.template, as_asked(protocol, grouped[0]), title=topic.title, prompt=topic.prompt,
         shown=shown_of_item(session, protocol, row, "A" if paired else None),
         probes=[Probe(row.probe)] if row.probe else (),
     )  # fmt: skip
@@ -83,8 +81,3 @@ def preview(session: orm.Session, study: Study, definition: JudgeDefinition, ite
         definition.name, definition.model, item_code(row.id), text_sha256(prompt.template), messages,
         made.characters, len(grouped), tuple(keys),
     )  # fmt: skip
-
-
-def _asked(session: orm.Session, study: Study, criteria: Sequence[Criterion]) -> list[Asked]:
-    protocol = studies.protocol_of(study)
-    return [Asked(row.id, row.code, row.label, row.text, scale_of(protocol, row.scale)) for row in criteria]

@@ -238,7 +238,7 @@ def forecast(engine: Engine, principal: Principal, judge: str) -> Forecast:
         row = session.scalar(select(Judge).where(Judge.study_id == study.id, Judge.name == judge))
         config = accounts.in_force(session, row.id, accounts.not_of_a_stress_test()) if row else None
         if row is not None and config is not None:
-            definition = _as_it_ran(session, study, row, config)
+            definition = _as_it_ran(session, row, config)
             facts = ModelFacts(config.params, (), False, definition.price, config.price_source, None)
         else:
             definition = described_judges(session, study)[judge]
@@ -248,7 +248,7 @@ def forecast(engine: Engine, principal: Principal, judge: str) -> Forecast:
     return Forecast(judge, plan.waiting, plan.added, plan.estimate, spent, most)
 
 
-def _as_it_ran(session: orm.Session, study: tables.Study, judge: Judge, config: JudgeConfig) -> JudgeDefinition:
+def _as_it_ran(session: orm.Session, judge: Judge, config: JudgeConfig) -> JudgeDefinition:
     """Its definition, but for what rows do not hold and an estimate does not need: limits, keys, concurrency."""
     mine = tables.Assignment.rater_id == judge.rater_id, tables.Assignment.status.in_(tables.LIVE)
     passes, repeats = session.execute(

@@ -265,15 +265,15 @@ def parse_reply(
     its reason.
     """
     if finish_reason == "length":
-        return _all(criteria, "truncated", "truncated")
+        return failed_answers(criteria, "truncated", "truncated")
     if refused or finish_reason == "content_filter":
-        return _all(criteria, "refused", "refused")
+        return failed_answers(criteria, "refused", "refused")
     field = ANSWER_FIELD[task_type]
     found = find_judgments(raw, field)
     if found.entries is None:
         if found.problem == "unparsable" and "{" not in raw and DECLINES.search(raw.strip()):
-            return _all(criteria, "refused", "refused")
-        return _all(criteria, "invalid", found.problem)
+            return failed_answers(criteria, "refused", "refused")
+        return failed_answers(criteria, found.problem, "invalid")
     by_code: dict[str, list[Mapping[str, Any]]] = {}
     for entry in found.entries:
         code = entry.get("criterion")
@@ -339,12 +339,8 @@ def what_is_wrong(raw: str, answers: Sequence[Answer], task_type: TaskType) -> s
     return f"{wrong[0].partition(';')[0]}{more}{other}"  # what comes after that is for the judge to do
 
 
-def failed_answers(criteria: Sequence[str], reason: str) -> tuple[Answer, ...]:
-    """`missing` for every criterion of a call that never got a reply."""
-    return _all(criteria, "missing", reason)
-
-
-def _all(criteria: Sequence[str], status: str, reason: str) -> tuple[Answer, ...]:
+def failed_answers(criteria: Sequence[str], reason: str, status: str = "missing") -> tuple[Answer, ...]:
+    """The same for every criterion of a call: `missing` where it never got a reply."""
     return tuple(Answer(code, status, flags=(reason,)) for code in criteria)
 
 

@@ -12,7 +12,6 @@ import typer
 from annotation.errors import AnnotationError, ImportingError
 from app.commands.completing import among
 from app.commands.opening import find_study, local_admin, opened, protocol_of, reading, transaction
-from app.commands.people import packets
 from app.commands.printing import JSON, STUDY, DryRun, ending, print_json, progress_bar, say, say_next
 from plain.counting import counted
 
@@ -23,19 +22,6 @@ DRY_RUN = typer.Option(False, help="Check and report; write nothing.")
 LAYOUTS = ("folder", "wlc", "table", "deepresearchgym", "deepresearch_bench", "reportbench", "dr3_eval")
 AUTO = "auto"  # of annotation.importing.layouts, as LAYOUTS are: half of what --help would load
 GAPS = ("--allow-empty", "--allow-missing")  # as refusals name them
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register this file's commands."""
-    imports = typer.Typer(help="Bring in reports, probes, labels and judge results.", no_args_is_help=True)
-    imports.command("reports")(import_reports)
-    imports.command("probes")(import_probes)
-    imports.command("labels")(import_labels)
-    imports.command("judge-results")(import_judge_results)
-    imports.command("gold")(import_gold)
-    imports.command("evidence")(import_evidence)
-    imports.command("ballots")(packets.import_ballots)
-    app.add_typer(imports, name="import")
 
 
 def import_reports(

@@ -113,7 +113,7 @@ def pairs(
                 "applied": apply,
                 "sides": sides,
                 "reading_wpm": READING_WPM,
-                **told.as_json(),
+                **asdict(told),
                 **({"draw": asdict(plan.draw)} if plan.draw else {}),
             }
         )

@@ -26,11 +26,6 @@ NOT_COPIED = ("name", "prompt", "system", "examples", "max_cost")
 LINES, WIDTH = 60, 160  # of the difference that is printed
 
 
-def add_to(judge: typer.Typer) -> None:
-    """Register this file's verb of `calipers judge`."""
-    judge.command("align")(align)
-
-
 def align(
     study: str = printing.ONE,
     judge: str = typer.Option(..., help="Which judge of the file; it must have answered these items."),

@@ -20,11 +20,6 @@ BATCH = typer.Option(
 POLL_S = 60.0  # between two looks at what waits
 
 
-def add_to(judge: typer.Typer) -> None:
-    """Register this file's verb of `calipers judge`."""
-    judge.command("batches")(batches)
-
-
 def batches(
     study: str = printing.ONE,
     release: str = typer.Option(None, metavar="BATCH", help="Nothing will come of this one; plan its calls again."),

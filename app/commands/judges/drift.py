@@ -21,11 +21,6 @@ NOTES = {
 }
 
 
-def add_to(judge: typer.Typer) -> None:
-    """Register this file's verb of `calipers judge`."""
-    judge.command("drift")(drift)
-
-
 def drift(
     study: str = printing.ONE,
     before: str = typer.Argument(None, help="A judge, or one of its runs: mini, mini@1. Without it: which there are."),

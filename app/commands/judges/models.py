@@ -14,11 +14,6 @@ if TYPE_CHECKING:
     from annotation.judges.asking.known_models import KnownModel
 
 
-def add_to(judge: typer.Typer) -> None:
-    """Register this file's verb of `calipers judge`."""
-    judge.command("models")(models)
-
-
 def models(
     words: list[str] = typer.Argument(None, help="Words that the model's name holds, all of them.", show_default=False),
     provider: str = typer.Option("", help="How litellm's name of the provider begins, such as openai or bedrock."),

@@ -24,14 +24,6 @@ STATUSES = ("ok", "invalid", "missing", "refused", "truncated")
 WATCH_S, PLAIN_S = 1.0, 10.0
 
 
-def add_to(judge: typer.Typer) -> None:
-    """Register this file's verbs of `calipers judge`."""
-    judge.command("status")(status)
-    judge.command("parse")(parse)
-    judge.command("show")(show)
-    judge.command("ledger")(ledger)
-
-
 def status(
     study: str = printing.ONE,
     watch: bool = typer.Option(False, "--watch", help="Draw it again until every planned call is made."),

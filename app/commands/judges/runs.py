@@ -14,7 +14,7 @@ import typer
 
 from annotation.errors import AnnotationError
 from app.commands import opening
-from app.commands.judges import align, batches, drift, models, records, stress
+from app.commands.judges import batches, records
 from app.commands.judges.batches import BATCH, POLL_S
 from app.commands.judges.workers import chosen_judges, live, result, stop_with_parent, with_keys, without_keys
 from app.commands.printing import JSON, ONE, print_json, print_table
@@ -33,25 +33,6 @@ WORKERS = typer.Option(
 )
 EACH = typer.Argument(None, help="Which study; none, with --from-app: all of them.", autocompletion=ONE.autocompletion)
 WAIT_S = 2.0  # between two looks for a request
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register this file's commands."""
-    judge = typer.Typer(help="Let models judge the very same items.", no_args_is_help=True)
-    judge.command("estimate")(estimate)
-    judge.command("preview")(preview)
-    judge.command("check")(check)
-    judge.command("run")(run)
-    judge.command("pause")(pause)
-    judge.command("resume")(resume)
-    judge.command("retry")(retry)
-    records.add_to(judge)
-    align.add_to(judge)
-    stress.add_to(judge)
-    drift.add_to(judge)
-    models.add_to(judge)
-    batches.add_to(judge)
-    app.add_typer(judge, name="judge")
 
 
 def estimate(study: str = ONE, judges: Path = JUDGES, judge: list[str] = ONLY, as_json: bool = JSON) -> None:

@@ -48,11 +48,6 @@ NOTES = {
 }
 
 
-def add_to(judge: typer.Typer) -> None:
-    """Register this file's verb of `calipers judge`."""
-    judge.command("stress")(stress)
-
-
 def stress(
     study: str = printing.ONE,
     judge: str = typer.Option(..., help="Which judge of the file; it must have answered these items."),

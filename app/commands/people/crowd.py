@@ -18,15 +18,6 @@ LINES = ("who", "what", "amount", "why")
 HEADS = ("pseudonym", "platform", "end", "handed in", "active min", "due", "bonus so far")
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register this file's commands."""
-    crowd = typer.Typer(help="People of a crowd platform: their link, who came, what to pay.", no_args_is_help=True)
-    crowd.command("link")(link)
-    crowd.command("people")(people)
-    crowd.command("settle")(settle)
-    app.add_typer(crowd, name="crowd")
-
-
 def link(
     study: str = printing.ONE,
     platform: str = PLATFORM,

@@ -20,18 +20,6 @@ if TYPE_CHECKING:
     from app.results.export_files import MadeDataset
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register this file's commands."""
-    exports = typer.Typer(help="Write labels, reports, datasets and bundles to files.", no_args_is_help=True)
-    exports.command("labels")(export_labels)
-    exports.command("report")(export_report)
-    exports.command("people-items")(export_items)
-    exports.command("dataset")(export_dataset)
-    exports.command("bundle")(export_bundle)
-    app.add_typer(exports, name="export")
-    app.command("verify")(verify)
-
-
 def export_labels(
     study: str = printing.WHICH,
     out: Path = typer.Option(None, help="The file to write, labels.csv where left out; for other forms a folder."),

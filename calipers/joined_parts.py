@@ -1,20 +1,25 @@
-"""The labels of several parts of a folder as one table: the items of the first are those of the others."""
+"""Several files of a folder: tables that are none together refused, and the labels of a tool's parts made one table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import pandas as pd
 
 from annotation.answer_layouts import ANSWER_LAYOUTS
+from annotation.errors import AnnotationError
 from annotation.files.decoding import some_of
+from annotation.files.tables import FILE, tables_in
 from calibration.table.typed_cells import is_number
-from calibration.tidying import applying
+from calibration.tidying import applying, proposing, shape
+from calibration.tidying.mapping import Asked, LabelMap
 from calipers.mapping_files import Recipe
-from plain.typed_options import typed
+from plain.typed_options import between_plus, typed
 
 PAIR = ("system_a", "system_b")
+Place = tuple[tuple[str, ...], tuple[str, ...]]  # the columns that say who answered, and what
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,70 @@ class TidyFile:
     told: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     words: Mapping[str, str] = field(default_factory=dict)
+
+
+def refuse_apart(path: Path, table: pd.DataFrame, whole: LabelMap, asked: Asked) -> None:
+    """Raises AnnotationError where tables of a folder say in other columns who answered, or what: as one table, such as
+    `table`, a column of either is blank where the other answers, which would be lost.
+
+    `whole`: the mapping of all. A table that holds no answers, such as the questions, is no part of it.
+    """
+    names = {file.relative_to(path).with_suffix("").as_posix(): file.name for file in tables_in(path)}
+    if len(names) < 2 or FILE not in table or not table[FILE].isin([*names]).all():
+        return
+    filled = (table != "").groupby(table[FILE], sort=False).any().drop_duplicates()
+    places, said = list[Place](), dict[str, Place]()
+    for file, has in filled.T.items():
+        heads = [str(name) for name, is_held in has.items() if is_held and name != FILE]
+        place = _answers_in(whole, [*heads, FILE]) or _own_place(table[table[FILE] == file][heads], asked)
+        if place and not any(_meet(place, known) for known in places):
+            places.append(place)
+            who, what = (tuple(name for name in part if name in heads) for part in place)
+            said[names[str(file)]] = who, what
+    if len(places) > 1:
+        raise AnnotationError("cannot_tidy", f"{path}: {_told_apart(said)}")
+
+
+def _answers_in(mapping: LabelMap, heads: Sequence[str]) -> Place | None:
+    """Where a mapping finds who answered and what in a table of these `heads`; None where it does not find both."""
+    who = mapping.columns.get("rater_id", ()) or tuple(filter(None, [mapping.constants.get("rater_id", "")]))
+    what = tuple(one.column for one in mapping.spread) or mapping.columns.get("label", ())
+    own = tuple(name for name in what if name in heads)
+    of_raters = any(one.rater_id for one in mapping.spread)
+    is_said = of_raters or "rater_id" not in mapping.columns or {*who} & {*heads}
+    return (who, own if of_raters else what) if own and (who or of_raters) and is_said else None
+
+
+def _own_place(table: pd.DataFrame, asked: Asked) -> Place | None:
+    """Where a table of its own has its answers, though nobody may say whose; None where it holds none."""
+    columns = {part: names for part, names in asked.columns.items() if {*names} <= {*table}}
+    own = proposing.propose(table, replace(asked, columns=columns)).mapping
+    what = own.columns.get("label", ())
+    cells = table[what[0]] if what else pd.Series(dtype="str")
+    holds_answers = 0 < cells.nunique() <= shape.MANY and cells.str.len().max() <= shape.LONG  # no texts
+    return _answers_in(own, [*map(str, table)]) or (((), what) if holds_answers else None)
+
+
+def _meet(one: Place, other: Place) -> bool:
+    """Whether two tables have a column in common that says who answered, or neither has one, and one that says what."""
+    return all({*own} & {*theirs} or not (own or theirs) for own, theirs in zip(one, other, strict=True))
+
+
+def _told_apart(places: Mapping[str, Place]) -> str:
+    """The sentence that says which file has its answers where, and both ways to mend it."""
+    said = [
+        f"{name} has answers in {some_of([*map(repr, what)], 4)}, "
+        + (f"by those in {some_of([*map(repr, who)], 4)}" if who else "with no column of raters")
+        for name, (who, what) in places.items()
+    ]
+    who, what = ([*dict.fromkeys(name for one in part for name in one)] for part in zip(*places.values(), strict=True))
+    as_one = typed("--map", f"rater_id={between_plus(*who)}", f"label={between_plus(*what)}")
+    is_long = all(by and len(held) == 1 for by, held in places.values())
+    return (
+        f"{'; '.join(said)}: as one table some would be lost. "
+        + f"Where all answered the same question in the same words: {as_one}. " * is_long
+        + "Otherwise make labels of each file, calipers tidy FILE --out NEW/NAME.csv, and give the folder NEW"
+    )
 
 
 def together(names: Sequence[str], made: Sequence[TidyFile]) -> TidyFile:

@@ -12,7 +12,7 @@ from annotation.errors import AnnotationError, ImportingError
 from annotation.files.containers import Said
 from annotation.files.decimals import ungrouped
 from annotation.files.decoding import some_of
-from annotation.files.tables import AS_FOUND, FILE_SUFFIXES, Form, Table, Wants, form_asked, read_table, tables_in
+from annotation.files.tables import AS_FOUND, FILE_SUFFIXES, Form, Table, Wants, form_asked, read_table
 from annotation.tool_answers.entries import Reading, parse_fields
 from annotation.tool_answers.tables import numbered_people, table_of
 from calibration.table import roles
@@ -23,14 +23,13 @@ from calibration.tidying.mapping import READ_AS, Asked, LabelMap
 from calibration.tidying.raters import called, kind_of_name, person_of
 from calibration.tidying.turning import turned
 from calibration.tidying.value_sets import ASK
-from calipers.joined_parts import TidyFile, together
+from calipers.joined_parts import TidyFile, refuse_apart, together
 from calipers.label_files import SHORT, TELLING, read_labels
 from calipers.mapping_files import Recipe, read_recipe, refuse_absent, refuse_unknown
 from plain.typed_options import split_at_commas, split_at_plus
 
 PARTS = {"label": "answer", "cluster_id": "topic", "rater_id": "judge", "rationale": "reason"}  # as readers name them
 BESIDE = (".csv", ".tsv", ".xlsx", ".ods")  # tables of people's answers beside a tool's file
-FEW = 12  # tables of a folder that may each be of a form of its own
 TABLE = "table"  # --layout table: the file is read by its columns, whatever wrote it
 
 
@@ -57,18 +56,6 @@ def read_tidy(path: Path, options: Options = NOTHING_SAID) -> TidyFile:
     A folder may hold a tool's file and tables of people's answers beside it, or files of several tools.
     """
     parts = parts_of(path) if path.is_dir() and not options.layout else {}
-    if path.is_dir() and not parts and not options.mapping and (apart := _tables_apart(path, options)):
-        made = [_read_one(file, own, file.name) for file, own in apart.items()]
-        problems = tuple(f"{file.name}: {one}" for file, each in zip(apart, made, strict=True) for one in each.problems)
-        if problems:
-            return replace(made[0], problems=problems)
-        joined = together([one.name for one in apart], made)
-        unsaid = _unknown_people([*joined.labels["rater_id"].unique()], options.asked.people)
-        return replace(
-            joined,
-            told=(*joined.told, f"a mapping is kept of {next(iter(apart)).name} alone"),
-            problems=(*joined.problems, *unsaid),
-        )
     if len(parts) < 2:
         return _read_one(path, options)
     made = [
@@ -78,26 +65,6 @@ def read_tidy(path: Path, options: Options = NOTHING_SAID) -> TidyFile:
     joined = together([*parts], made)
     unsaid = _unknown_people([*joined.labels["rater_id"].unique()], options.asked.people, joined.told)
     return replace(joined, problems=(*unsaid, *joined.problems))
-
-
-def _tables_apart(path: Path, options: Options) -> dict[Path, Options]:
-    """The tables of a folder that each say in columns of other names who answered and what, with what is said of each:
-    as one table a column of either would be blank where the other has answers. {} where they are one.
-    """
-    files = [one for one in tables_in(path) if one.suffix.lower() in (*BESIDE, ".jsonl", ".json", ".parquet")]
-    if len(files) < 2 or len(files) > FEW:
-        return {}
-    frames = {one: read_table(one, options.form, Wants(telling=TELLING)).frame for one in files}
-    asked, made = options.asked, dict[Path, Options]()
-    where = set[tuple[str, ...]]()
-    for file, frame in frames.items():
-        columns = {part: names for part, names in asked.columns.items() if {*names} & {*frame}}
-        made[file] = replace(options, asked=replace(asked, columns=columns))
-        found = proposing.propose(frame, made[file].asked).mapping
-        if not (found.spread or "label" in found.columns) or not (found.spread or "rater_id" in found.columns):
-            return {}
-        where.add(tuple(name for part in ("rater_id", "label") for name in found.columns.get(part, ())))
-    return made if len(where) > 1 else {}
 
 
 def options_of(
@@ -159,6 +126,8 @@ def _read_one(
     else:
         said = _as_called_in(table.frame, options.asked) if of_folder else options.asked
         found = proposing.propose(table.frame, said)
+        if path.is_dir() and not layout and not of_folder:
+            refuse_apart(path, table.frame, found.mapping, said)
         other = beside.raters_beside(table.frame, found.mapping, said, bool(form.records))
         raters = other.raters
         unsaid += [*other.problems, *beside.differing(table.frame, found.mapping, raters)]

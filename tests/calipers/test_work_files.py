@@ -11,7 +11,8 @@ import pytest
 
 from annotation.errors import AnnotationError
 from calibration.table.checking import check_verdicts
-from calipers.tidy_files import labels_of, options_of
+from calipers.mapping_files import recipe_text
+from calipers.tidy_files import labels_of, options_of, read_tidy
 
 ITEMS = range(12)
 TURNED = {"first": "second", "second": "first", "tie": "tie"}
@@ -62,28 +63,81 @@ def test_a_call_that_failed_and_was_made_again_is_one_answer_that_bears_both_pri
     assert (len(again), again["run"].astype("str").max()) == (30, "2"), "answered twice, it is a repeat"
 
 
-def test_two_tables_of_a_folder_that_say_who_answered_by_other_columns_are_read_apart_and_joined(
+def folder_of(path: Path, **tables: list[dict[str, Any]]) -> Path:
+    path.mkdir(exist_ok=True)
+    for name, rows in tables.items():
+        pd.DataFrame(rows).to_csv(path / f"{name}.csv", index=False)
+    return path
+
+
+def rows_of(who: str, what: str, *names: str) -> list[dict[str, Any]]:
+    return [{"pair_id": f"p{item}", who: name, what: SAID[answer(item)]} for item in ITEMS for name in names]
+
+
+PEOPLE, ONES = rows_of("annotator", "label", "mara", "joel"), {"mara": "A", "joel": "B"}
+QUESTIONS = [{"pair_id": f"p{item}", "question": f"What is {item}?"} for item in ITEMS]
+
+
+@pytest.mark.parametrize(
+    ("tables", "said"),
+    [
+        ({"votes": PEOPLE, "w": rows_of("judge", "verdict", "gpt-4o")},
+         "votes.csv has answers in 'label', by those in 'annotator'; w.csv has answers in 'verdict', by those in "
+         "'judge': .*: --map rater_id=annotator.judge,label=label.verdict. Otherwise .* calipers tidy FILE"),
+        ({"votes": PEOPLE, "w": rows_of("judge", "verdict", "gpt-4o"), "questions": QUESTIONS}, "w.csv has answers in"),
+        ({"votes": PEOPLE, "w": rows_of("judge", "label", "gpt-4o")}, "rater_id=annotator.judge,label=label"),
+        ({"votes": PEOPLE, "w": rows_of("annotator", "verdict", "gpt-4o")}, "rater_id=annotator,label=label.verdict"),
+        ({"votes": PEOPLE, "w": rows_of("model", "verdict", "gpt-4o"), "z": rows_of("model", "verdict", "o3")},
+         "w.csv has answers in 'verdict', with no column of raters: .* lost. Otherwise"),
+        ({"votes": PEOPLE, "w": rows_of("llm", "rating", "gpt-4o")}, "w.csv has answers in 'rating', with no column"),
+        ({"votes": rows_of("annotator", "overall_quality", "mara"), "w": rows_of("judge", "relevance", "gpt-4o")},
+         "votes.csv has answers in 'overall_quality', .*; w.csv has answers in 'relevance'"),
+        ({"votes": [{"pair_id": f"p{item}", **ONES} for item in ITEMS], "w": rows_of("judge", "verdict", "gpt-4o")},
+         "votes.csv has answers in 'mara', 'joel', with no .*; w.csv has answers in 'verdict', by those in 'judge'"),
+        ({"votes": [{"pair_id": f"p{item}", **ONES} for item in ITEMS],
+          "w": [{"pair_id": f"p{item}", "gpt-4o": "A"} for item in ITEMS]}, "w.csv has answers in 'gpt-4o'"),
+    ],
+)  # fmt: skip
+def test_tables_of_a_folder_that_have_their_answers_in_other_columns_are_refused_with_what_mends_it(
+    tmp_path: Path, tables: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(AnnotationError, match=said):
+        read_tidy(folder_of(tmp_path / "all", **tables), options("mara,joel"))
+
+
+def test_a_folder_is_one_table_where_it_is_said_which_columns_are_the_same_and_its_mapping_makes_it_again(
     tmp_path: Path,
 ) -> None:
-    votes = [
-        {"pair_id": f"p{item}", "annotator": who, "choice": SAID[answer(item + (who == "joel"))]}
-        for item in ITEMS
-        for who in ("mara", "joel")
-    ]
-    pd.DataFrame(votes).to_csv(kept(tmp_path, calls()) / "human_votes.csv", index=False)
-    with pytest.raises(AnnotationError, match=r"human_votes.csv: nothing says whether .*: mara, joel; name the people"):
-        labels_of(tmp_path, options())
-    with pytest.raises(AnnotationError, match="--people joell: no rater is called so"):
-        labels_of(tmp_path, options("mara", "joell"))
-    labels, told = labels_of(tmp_path, options("mara", "joel"))
-    assert "a mapping is kept of calls.jsonl alone" in told
-    made = check_verdicts(labels).astype({"rater_id": "str"})
+    path = folder_of(tmp_path / "all", votes=PEOPLE, w=rows_of("judge", "verdict", "gpt-4o"))
+    columns = ["rater_id=annotator+judge,label=label+verdict"]
+    made = read_tidy(path, options_of(columns, [], ["mara,joel"], []))
+    assert made.problems == ()
+    assert made.labels.groupby("rater_id")["rater_kind"].agg(["first", "size"]).T.to_dict("list") == {
+        "gpt-4o": ["judge", 12], "joel": ["human", 12], "mara": ["human", 12],
+    }  # fmt: skip
+    assert made.labels["item_id"].nunique() == len(ITEMS)
+    (tmp_path / "kept.toml").write_text(recipe_text(made.recipe), encoding="utf-8")
+    again = read_tidy(path, options_of([], [], [], [], mapping=tmp_path / "kept.toml"))
+    pd.testing.assert_frame_equal(again.labels, made.labels)
+    wrong = read_tidy(path, options_of([*columns, "cluster_id=topicc"], [], ["marra,joel"], [])).problems
+    assert "--people marra: no rater is called so" in str(wrong)
+    assert "there is no column 'topicc'" in str(wrong)
+
+
+def test_a_folder_of_labels_made_of_each_file_is_one_table(tmp_path: Path) -> None:
+    votes = rows_of("annotator", "choice", "mara", "joel")
+    path = folder_of(tmp_path, human_votes=votes)
+    kept(path, calls())
+    with pytest.raises(AnnotationError, match=r"calls.jsonl has answers .*; human_votes.csv has answers in 'choice'"):
+        labels_of(path, options("mara,joel"))
+    (new := tmp_path / "new").mkdir()
+    for name, people in (("calls.jsonl", "none"), ("human_votes.csv", "mara,joel")):
+        labels_of(path / name, options(people))[0].to_csv((new / name).with_suffix(".csv"), index=False)
+    made = check_verdicts(labels_of(new, options())[0]).astype({"rater_id": "str"})
     assert made["rater_id"].value_counts().to_dict() == {"gpt-4o": 24, "mara": 12, "joel": 12}
-    assert made["item_id"].nunique() == len(ITEMS)
-    assert "24 answers, of which on no item of" in str(told)
     by = made[made["run"] == 1].pivot_table(index="item_id", columns="rater_id", values="label", aggfunc="first")
     assert by["gpt-4o"].eq(by["mara"]).all()
-    assert not by["gpt-4o"].eq(by["joel"]).any()
+    assert by["joel"].eq(by["mara"]).all()
 
 
 def test_a_models_label_beside_workers_rows_is_a_judges_and_an_adjudicated_one_nobodys(tmp_path: Path) -> None:

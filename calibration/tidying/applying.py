@@ -185,8 +185,8 @@ def _spell_raters_once(out: pd.DataFrame, told: list[str]) -> None:
 
 
 def _without_retries(out: pd.DataFrame, mapping: LabelMap, told: list[str]) -> pd.DataFrame:
-    """The one usable answer, or the last try, where a rater's other ones to the same thing failed and nothing but an
-    attempt's number tells them apart: a call made anew, and no repeat. It bears what they cost.
+    """Without a rater's failed answers to what it answered too, or but for the last where all failed, where nothing but
+    an attempt's number tells them apart: a call made anew, and no repeat. The last bears what they cost.
     """
     (head,) = mapping.columns.get("run", ("",))[:1]
     if head and (not RETRIED.search(head) or not roles.all_numbers(out["run"][out["run"].ne("")])):
@@ -195,17 +195,22 @@ def _without_retries(out: pd.DataFrame, mapping: LabelMap, told: list[str]) -> p
     failed = out["label"].eq("") | (out["status"].isin(BAD_STATUS) if "status" in out else False)
     number = pd.to_numeric(out["run"]).fillna(1) if head else pd.Series(range(len(out)), index=out.index)
     order = number + np.where(failed, 0.0, number.max() + 1)  # a usable one stands behind all that failed
-    is_kept = order.eq(order.groupby(of).transform("max"))
-    if is_kept.all() or not failed[~is_kept].all():
+    is_last = order.eq(order.groupby(of).transform("max"))
+    again = failed & ~is_last
+    if not again.any():
         return out
     for part in [one for one in SPENT if one in out]:
         cells = pd.to_numeric(out[part], errors="coerce")
-        out[part] = out[part].mask(~is_kept.groupby(of).transform("all"), cells.groupby(of).transform("sum").map(repr))
+        lost = cells.where(again).groupby(of).transform("sum")
+        out[part] = out[part].mask(is_last & lost.gt(0), (cells.fillna(0) + lost).map(repr))
     told.append(
-        f"calls that failed and were made again, left out but for what they cost: {int((~is_kept).sum()):,}"
+        f"calls that failed and were made again, left out but for what they cost: {int(again.sum()):,}"
         + f" (where {head!r} numbers repeats, call the column run)" * bool(head)
     )
-    return out[is_kept].drop(columns="run", errors="ignore").reset_index(drop=True)
+    if head:  # what is left of an answer is numbered by itself: its second attempt may be its first run
+        left = number.where(~again).groupby(of).rank("dense")
+        out["run"] = left.map(lambda one: f"{one:g}", na_action="ignore")
+    return out[~again].reset_index(drop=True)
 
 
 def _number_runs(out: pd.DataFrame, told: list[str]) -> None:

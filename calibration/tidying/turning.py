@@ -22,7 +22,9 @@ def turned(frame: pd.DataFrame, who: str) -> tuple[pd.DataFrame, tuple[str, ...]
     heads: dict[str, dict[str, str]] = {}  # head without its number -> the number -> the head
     for head in [str(one) for one in frame if one != who]:
         if len(found := NUMBER.findall(head)) == 1:
-            heads.setdefault(NUMBER.sub("#", head), {})[found[0]] = head
+            own = heads.setdefault(NUMBER.sub("#", head), {})
+            if (other := own.setdefault(str(int(found[0])), head)) != head:
+                return frame, (), f"{other!r} and {head!r} have one number, so that nobody knows which is its item's"
     sets = {stem: own for stem, own in heads.items() if len(own) > 1}
     if not sets:
         return frame, (), (

@@ -48,7 +48,7 @@ def test_a_row_for_each_rater_is_turned_round_by_the_numbers_in_the_heads(tmp_pa
     labels = check_verdicts(made.labels).astype({"rater_id": "str", "item_id": "str", "criterion": "str"})
     assert len(labels) == 4 * 24
     gone = labels[labels["status"].eq("missing")]
-    assert gone[["rater_id", "item_id", "criterion"]].to_numpy().tolist() == [["VP1", "00", "clear"]]
+    assert gone[["rater_id", "item_id", "criterion"]].to_numpy().tolist() == [["VP1", "0", "clear"]]
     for row in labels[labels["status"].eq("ok")].to_dict("records"):
         at = (*PEOPLE, JUDGE).index(row["rater_id"])
         assert int(row["label"]) == score(at, int(row["item_id"]), row["criterion"])
@@ -68,6 +68,9 @@ def test_what_cannot_be_turned_is_refused_with_why() -> None:
     assert turned(frame, "VPN")[2].startswith("there is no column 'VPN'")
     assert "does not name each row once" in turned(frame.assign(who="a"), "who")[2]
     assert "no columns whose heads differ in one number alone" in turned(frame[["who", "Q1"]], "who")[2]
+    assert "have one number" in turned(frame.assign(Q01="1"), "who")[2]
+    spelt = frame.set_axis(["who", "i1_a", "i2_a"], axis=1).assign(i01_b="3", i02_b="4")
+    assert turned(spelt, "who")[0]["item_id"].tolist() == ["1", "2", "1", "2"], "01 is item 1"
     made, told, why = turned(frame, "who")
     assert (made.to_dict("list"), why) == ({"item_id": ["1", "2"], "a": ["1", "2"], "b": ["2", "2"]}, "")
     assert told == ("a row for each of 2 items, whose numbers stand in the heads",)

@@ -59,6 +59,13 @@ def test_a_call_that_failed_and_was_made_again_is_one_answer_that_bears_both_pri
     unnumbered = [{key: cell for key, cell in call.items() if key != "attempt"} for call in calls()]
     same = labels_of(kept(tmp_path, unnumbered) / "calls.jsonl", options())[0]
     assert check_verdicts(same)[["item_id", "label", "cost_usd"]].equals(made[["item_id", "label", "cost_usd"]])
+    unpriced = [{**call, "usage": {"cost_usd": None}} for call in calls()]
+    free = labels_of(kept(tmp_path, unpriced) / "calls.jsonl", options())[0]
+    assert check_verdicts(free)["cost_usd"].isna().all(), "what is not known is no 0"
+    twice = [{**call, "response": {"verdict": "tie"}, "attempt": 3} for call in calls() if call["attempt"] == 2]
+    mixed = check_verdicts(labels_of(kept(tmp_path, calls() + twice) / "calls.jsonl", options())[0])
+    assert (len(mixed), {*mixed["status"].astype("str")}, mixed["run"].max()) == (30, {"ok"}, 2)
+    assert mixed["cost_usd"].sum() == 36 * 0.25
     again, told = labels_of(kept(tmp_path, calls(repeats=True)) / "calls.jsonl", options())
     assert (len(again), again["run"].astype("str").max()) == (30, "2"), "answered twice, it is a repeat"
 

@@ -264,7 +264,7 @@ def test_a_chinese_study_is_labelled_by_keyboard_with_an_input_method_and_a_pass
     expect(page.locator(".pointed")).to_have_count(2)
     page.locator(".calipers").focus()
     page.keyboard.press("Control+Shift+Enter")
-    expect(page.locator(".position")).to_have_text("第 2 条，共 9 条")
+    expect(page.locator(".position")).to_have_text("第 2 个条目，共 9 个")
     assert [(one.choice, one.rationale) for one in server.labels(study)][-1] == ("right", "标题清楚明了")
     ready(page)
     a_chinese_passage_is_quoted_by_its_place(page)

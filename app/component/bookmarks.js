@@ -36,6 +36,6 @@ class Bookmarks {
     this.kept = marks ? [...others, { side, block }] : others;
     this.block(side, block).classList.toggle("bookmarked", marks);
     page.reading.say(side, tell(marks ? "bookmarks.set" : "bookmarks.removed"));
-    page.placeMoved();
+    page.placeMoved("now");
   }
 }

@@ -297,10 +297,10 @@ class Page {
     this.outbox.put(`${kind}:${randomId()}`, { kind, ...fields });
   }
 
-  placeMoved() {
+  placeMoved(pace = "place") {
     if (!this.ready || !this.writable) return;
     const place = { criterion: criterionOf(this.current), ...this.reading.place(), bookmarks: this.bookmarks.kept };
-    this.outbox.put("place", { kind: "place", place }, "place");
+    this.outbox.put("place", { kind: "place", place }, pace);
   }
 
   /** Another size or layout keeps the place in the text. */

@@ -27,7 +27,12 @@ def test_bookmarks_notes_pace_and_text_settings_are_found_again_on_another_compu
 ) -> None:
     page, study_id = opened(EIGHT)
     page.get_by_role("region", name="Left report").locator("p").first.click()
-    page.keyboard.press("b")
+    all_sent = "!Object.keys(localStorage).some((key) => key.includes(':entry:'))"
+    until(lambda: page.evaluate(all_sent))
+    with page.expect_request(lambda request: '"block"' in (request.post_data or "")) as told:
+        pressed = page.evaluate("performance.timeOrigin + performance.now()")
+        page.keyboard.press("b")
+    assert told.value.timing["startTime"] - pressed < 1_500, "a place that was only scrolled to waits two seconds"
     expect(page.get_by_text("Bookmarked; the outline lists it.")).to_be_visible()
     page.keyboard.press("n")
     page.get_by_role("textbox", name="Notes").fill("Ties only where both are silent.")
@@ -36,9 +41,7 @@ def test_bookmarks_notes_pace_and_text_settings_are_found_again_on_another_compu
     page.get_by_role("button", name="Menu", exact=True).click()
     page.get_by_role("button", name="My pace in sight: off").click()
     expect(page.locator(".time")).to_contain_text("in all")
-    until(
-        lambda: not page.evaluate("Object.keys(localStorage).filter((key) => key.includes(':entry:'))")
-    )  # all is sent
+    until(lambda: page.evaluate(all_sent))
     assert page.evaluate("Object.values(localStorage).filter((kept) => kept.includes('Ties only'))") == []
     there = new_tab(elsewhere)
     signed_in(there, server.link(study_id, "Ada"))

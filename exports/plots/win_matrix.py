@@ -134,7 +134,7 @@ def _caption(
     parts = [
         worded(
             "Share of comparisons that the system of a row wins over that of a column, {by}",
-            by=worded(" and ").join(by),
+            by=by,
         ),
         worded("a tie is half a win, darker is more"),
         worded("below each share its n {n}", n=n) if laid.counted else worded("n of each in the table {n}", n=n),

@@ -80,6 +80,7 @@ def test_every_share_is_printed_over_its_n_and_what_never_met_is_a_dash():
         + ["0", "1.0", "2", "2"] + [NOTHING.text] * 4  # the judge
         + ["by people", "by judge-x alone"] + names * 3
     )  # fmt: skip
+    assert "over that of a column, by people and by judge-x alone; " in figure.caption
     assert "a dash: the two never met" in figure.caption
     assert "comparisons, 3 clusters)" in figure.caption, "several people on one item are one comparison"
     assert "grey: no interval" in figure.caption

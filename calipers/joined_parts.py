@@ -94,8 +94,8 @@ def _told_apart(places: Mapping[str, Place]) -> str:
     is_long = all(by and len(held) == 1 for by, held in places.values())
     return (
         f"{'; '.join(said)}: as one table some would be lost. "
-        + f"Where all answered the same question in the same words: {as_one}. " * is_long
-        + "Otherwise make labels of each file, calipers tidy FILE --out NEW/NAME.csv, and give the folder NEW"
+        + f"Where all answered the same question in the same words: {as_one}; otherwise: " * is_long
+        + "Make labels of each file, calipers tidy FILE --out NEW/NAME.csv, and give the folder NEW"
     )
 
 

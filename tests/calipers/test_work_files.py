@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import calipers
 from annotation.errors import AnnotationError
 from calibration.table.checking import check_verdicts
 from calipers.mapping_files import recipe_text
@@ -90,12 +91,12 @@ QUESTIONS = [{"pair_id": f"p{item}", "question": f"What is {item}?"} for item in
     [
         ({"votes": PEOPLE, "w": rows_of("judge", "verdict", "gpt-4o")},
          "votes.csv has answers in 'label', by those in 'annotator'; w.csv has answers in 'verdict', by those in "
-         "'judge': .*: --map rater_id=annotator.judge,label=label.verdict. Otherwise .* calipers tidy FILE"),
+         "'judge': .*: --map rater_id=annotator.judge,label=label.verdict; otherwise: Make .* calipers tidy FILE"),
         ({"votes": PEOPLE, "w": rows_of("judge", "verdict", "gpt-4o"), "questions": QUESTIONS}, "w.csv has answers in"),
         ({"votes": PEOPLE, "w": rows_of("judge", "label", "gpt-4o")}, "rater_id=annotator.judge,label=label"),
         ({"votes": PEOPLE, "w": rows_of("annotator", "verdict", "gpt-4o")}, "rater_id=annotator,label=label.verdict"),
         ({"votes": PEOPLE, "w": rows_of("model", "verdict", "gpt-4o"), "z": rows_of("model", "verdict", "o3")},
-         "w.csv has answers in 'verdict', with no column of raters: .* lost. Otherwise"),
+         "w.csv has answers in 'verdict', with no column of raters: .* lost. Make labels"),
         ({"votes": PEOPLE, "w": rows_of("llm", "rating", "gpt-4o")}, "w.csv has answers in 'rating', with no column"),
         ({"votes": rows_of("annotator", "overall_quality", "mara"), "w": rows_of("judge", "relevance", "gpt-4o")},
          "votes.csv has answers in 'overall_quality', .*; w.csv has answers in 'relevance'"),
@@ -116,6 +117,10 @@ def test_a_folder_is_one_table_where_it_is_said_which_columns_are_the_same_and_i
     tmp_path: Path,
 ) -> None:
     path = folder_of(tmp_path / "all", votes=PEOPLE, w=rows_of("judge", "verdict", "gpt-4o"))
+    with pytest.raises(
+        AnnotationError, match=r"map={'rater_id': 'annotator\+judge', 'label': 'label\+verdict'}; otherwise"
+    ):
+        calipers.read(path)
     columns = ["rater_id=annotator+judge,label=label+verdict"]
     made = read_tidy(path, options_of(columns, [], ["mara,joel"], []))
     assert made.problems == ()

@@ -49,7 +49,11 @@ class Dialogs {
     this.node = node;
     const page = [...this.root.children];
     const behind = make("div", { class: "behind", onclick: () => node.close() });
+    const held = ({ target, relatedTarget }) => {
+      if (!node.contains(target)) (node.contains(relatedTarget) ? relatedTarget : node.querySelector("button")).focus();
+    };
     node.close = () => {
+      this.root.removeEventListener("focusin", held);
       for (const part of page) part.inert = false; // the focus goes back there
       behind.remove();
       HTMLDialogElement.prototype.close.call(node);
@@ -57,6 +61,7 @@ class Dialogs {
     node.addEventListener("close", () => setTimeout(() => taken(node), FOLLOWED_MS));
     this.root.append(behind, node);
     node.show();
+    this.root.addEventListener("focusin", held);
     setTimeout(() => page.forEach((part) => (part.inert = node.open)), FOLLOWED_MS);
   }
 
@@ -231,7 +236,7 @@ class Dialogs {
     node.addEventListener("close", () => {
       const said = lists.filter(([, list]) => list.value !== "?").map(([side, list]) => [side, list.value]);
       const entry = { kind: "guess", aid: item.aid, page: item.page, client_uuid: randomId(), client_ts: new Date().toISOString(), ...Object.fromEntries(said) };
-      if (said.length) storage.set(`calipers:${this.page.data.person}:${item.aid}:entry:guess:${entry.client_uuid}`, JSON.stringify(entry));
+      if (said.length) storage.set(`calipers:${this.page.data.person}:${item.aid}:entry:guess`, JSON.stringify(entry));
       on(); // where what an item left unsent is sent
     });
   }

@@ -84,7 +84,11 @@ def test_a_guess_that_cannot_be_sent_is_told_and_arrives_when_the_person_is_here
         page.get_by_role("button", name="Continue").click()
         expect(told).to_contain_text(unsaved)
     assert guesses(server, study_id) == []
+    kept = "() => Object.keys(localStorage).filter((key) => key.endsWith(':entry:guess')).length"
+    assert page.evaluate(kept) == 3, (
+        "one of each item: what is said of it later takes the place of what was said before"
+    )
     page.unroute("**/api/labels")
     page.reload()
     until(lambda: guesses(server, study_id) == [{"left": "Acme"}] * 3)
-    until(lambda: not page.evaluate("() => Object.keys(localStorage).filter((key) => key.includes(':guess:'))"))
+    until(lambda: not page.evaluate("() => Object.keys(localStorage).filter((key) => key.endsWith(':entry:guess'))"))

@@ -275,6 +275,11 @@ def test_what_is_composed_or_typed_is_text_and_no_command(opened: Callable[..., 
     saved(page)
     assert {row[0] for row in server.labels(study_id)} == {None}
     page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    page.keyboard.press("Shift+Tab")  # at once: nothing behind a sheet takes the focus, nor the key that follows
+    expect(page.get_by_role("button", name="Close")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog", name="Help")).to_have_count(0)
     for key, name in (("m", "Comment"), ("x", "Reason"), ("f", "Description")):
         page.keyboard.press(key)
         said = page.get_by_role("dialog").get_by_role("textbox", name=name)

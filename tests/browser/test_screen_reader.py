@@ -21,7 +21,7 @@ ACTS = (
     "Insert+a", "h",
 )  # fmt: skip
 SHEETS = (  # where Chromium was not heard yet
-    "Insert+a Insert+a", "f", "Escape", "m", "Escape", "x", "Escape", "shift+question", "Escape",
+    "Insert+a Insert+a", "f", "Escape", "m", "Escape", "x", "Escape", "n", "Escape", "shift+question", "Escape",
 )  # fmt: skip
 # told or not as letters and a browser's events come: the count of letters, that a place could be clicked, that one comes
 # to the criteria, and, once an answer is chosen, that its reason is missing still

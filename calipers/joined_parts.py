@@ -12,9 +12,11 @@ from annotation.answer_layouts import ANSWER_LAYOUTS
 from annotation.errors import AnnotationError
 from annotation.files.decoding import some_of
 from annotation.files.tables import FILE, tables_in
+from calibration.table.roles import NAMES, in_english
 from calibration.table.typed_cells import is_number
 from calibration.tidying import applying, proposing, shape
 from calibration.tidying.mapping import Asked, LabelMap
+from calibration.tidying.raters import bare_name
 from calipers.mapping_files import Recipe
 from plain.typed_options import between_plus, typed
 
@@ -25,7 +27,8 @@ Place = tuple[tuple[str, ...], tuple[str, ...]]  # the columns that say who answ
 @dataclass(frozen=True)
 class TidyFile:
     """The labels of a file and how they were made. `problems`: all that has to be said first; then labels are what
-    there is without it, or nothing. `before`: the table as it was read."""
+    there is without it, or nothing. `before`: the table as it was read. `parts`: of a folder, of which none has the
+    mapping of all; none where `recipe` makes the labels again."""
 
     labels: pd.DataFrame
     recipe: Recipe
@@ -33,6 +36,7 @@ class TidyFile:
     told: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     words: Mapping[str, str] = field(default_factory=dict)
+    parts: tuple[str, ...] = ()
 
 
 def refuse_apart(path: Path, table: pd.DataFrame, whole: LabelMap, asked: Asked) -> None:
@@ -100,7 +104,8 @@ def _told_apart(places: Mapping[str, Place]) -> str:
 
 
 def together(names: Sequence[str], made: Sequence[TidyFile]) -> TidyFile:
-    """The labels of several parts of a folder, the first one's topics and systems for the items they share.
+    """The labels of several parts of a folder, the first one's systems for the items they share, and the topics of the
+    first that has any.
 
     A table that holds no labels, such as a test's inputs, is told and left out; a tool's file has to be read.
     """
@@ -111,21 +116,47 @@ def together(names: Sequence[str], made: Sequence[TidyFile]) -> TidyFile:
         else:
             problems += [f"{name}: {problem}" for problem in one.problems]
             own, said = _joined_to(made[0].labels, names[0], one)
+            problems += _other_question(made[0].labels, names[0], one, name)
             problems += _other_words(made[0].labels["label"], names[0], own["label"], name)
             labels.append(own)
             told += [f"{name}: {sentence}" for sentence in (*one.told, *said)]
     joined = pd.concat(labels, ignore_index=True).fillna("")
-    return replace(made[0], labels=joined, told=tuple(told), problems=tuple(problems))
+    holding = [place for place, one in enumerate(made) if "cluster_id" in one.recipe.mapping.columns]
+    holding = [place for place in holding if not made[place].problems]
+    if holding and holding[0]:  # the first's are its items
+        topics = made[holding[0]].labels.drop_duplicates("item_id").set_index("item_id")["cluster_id"]
+        joined["cluster_id"] = joined["item_id"].map(topics).fillna(joined["cluster_id"])
+        told.append(f"topics are those of {names[holding[0]]}")
+    return replace(made[0], labels=joined, told=tuple(told), problems=tuple(problems), parts=tuple(names))
+
+
+def _other_question(first: pd.DataFrame, called: str, one: TidyFile, name: str) -> list[str]:
+    """A sentence where the head of a part's answers names a question, and the first part's criterion another."""
+    mapping, criteria = one.recipe.mapping, first["criterion"].unique()
+    (head,) = mapping.columns.get("label", ("",))[:1]
+    plainly = in_english(head.rpartition(".")[2])
+    is_any = not head or plainly in ("label", *NAMES["label"]) or bare_name(head) == mapping.constants.get("rater_id")
+    is_one = len(criteria) != 1 or mapping.constants.get("criterion") != proposing.OVERALL
+    if is_any or is_one or plainly == in_english(criteria[0]) or criteria[0] == proposing.OVERALL:
+        return []
+    return [
+        f"{name}: its answers are in {head!r}, and what {called} asks is {criteria[0]!r}: where both are one question, "
+        f"{typed('--map', f'criterion=={criteria[0]}')}; else give a folder without {name}"
+    ]
 
 
 def _other_words(first: pd.Series[str], called: str, own: pd.Series[str], name: str) -> list[str]:
     """A sentence where one part answers in numbers and another in words; nothing where no label is in either."""
-    numbers, words = ([*dict.fromkeys(part[part.ne("")])] for part in (first, own))
-    if not numbers or not words or any(map(is_number, words)) or not all(map(is_number, numbers)):
+    theirs, given = ([*dict.fromkeys(part[part.ne("")])] for part in (first, own))
+    of_numbers = [all(map(is_number, part)) for part in (theirs, given)]
+    of_words = [not any(map(is_number, part)) for part in (theirs, given)]
+    if not theirs or not given or not any(of_numbers) or not any(of_words):
         return []
+    numbers, words = (theirs, given) if of_numbers[0] else (given, theirs)
+    kinds = ("words", "numbers") if of_numbers[0] else ("numbers", "words")
     return [
-        f"{name}: answers are words ({some_of(words, 4)}), those of {called} numbers ({some_of(numbers, 4)}): say "
-        f"which is which, such as {typed('--map-label', *(f'{word}={numbers[0]}' for word in words))}"
+        f"{name}: answers are {kinds[0]} ({some_of(given, 4)}), those of {called} {kinds[1]} ({some_of(theirs, 4)}): "
+        f"say which is which, such as {typed('--map-label', *(f'{word}={numbers[0]}' for word in words))}"
     ]
 
 

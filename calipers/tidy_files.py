@@ -58,13 +58,29 @@ def read_tidy(path: Path, options: Options = NOTHING_SAID) -> TidyFile:
     parts = parts_of(path) if path.is_dir() and not options.layout else {}
     if len(parts) < 2:
         return _read_one(path, options)
+    if options.mapping:
+        raise AnnotationError(
+            "bad_option", f"{path}: is read in parts ({', '.join(parts)}), which no one mapping makes: say what has to "
+            "be said by --map and --people, or give labels that were made of it"
+        )  # fmt: skip
     made = [
         _read_one(path if layout in ANSWER_LAYOUTS else files[0], options, layout, {*path.rglob("*")} - {*files})
         for layout, files in parts.items()
     ]
     joined = together([*parts], made)
     unsaid = _unknown_people([*joined.labels["rater_id"].unique()], options.asked.people, joined.told)
-    return replace(joined, problems=(*unsaid, *joined.problems))
+    return replace(joined, problems=(*_unknown_columns(made, options.asked), *unsaid, *joined.problems))
+
+
+def _unknown_columns(made: Sequence[TidyFile], asked: Asked) -> list[str]:
+    """A sentence for each column of --map that no part of a folder has, or of which all cells are blank."""
+    held = {str(name) for one in made for name in one.before if one.before[name].ne("").any()}
+    return [
+        f"--map {part}={name}: no part of the folder has anything there (there are: {some_of(sorted(held), 20)})"
+        for part, names in asked.columns.items()
+        for name in names
+        if name and not {name, name.rpartition(".")[2]} & held
+    ]
 
 
 def options_of(
@@ -155,11 +171,13 @@ def _stacked(table: Table, mapping: LabelMap, raters: Mapping[str, str], asked: 
 
 
 def _as_called_in(frame: pd.DataFrame, asked: Asked) -> Asked:
-    """What is said of a tool's places, such as `vars.question`, under the heads of a table beside its file."""
+    """What is said of a tool's places, such as `vars.question`, under the heads of a table beside its file; nothing of
+    a column that holds nothing, which another part of the folder may have."""
     own = {name: name.rpartition(".")[2] for names in asked.columns.values() for name in names if name not in frame}
     called = {name: last for name, last in own.items() if last in frame}
     columns = {part: tuple(called.get(name, name) for name in names) for part, names in asked.columns.items()}
-    return replace(asked, columns=columns)
+    held = {"", *(str(name) for name in frame if frame[name].ne("").any())}
+    return replace(asked, columns={part: names for part, names in columns.items() if {*names} <= held})
 
 
 def _said(asked: Asked, followed: Recipe | None) -> Said:

@@ -128,7 +128,7 @@ def _offer(made: TidyFile, file: Path, write: Path | None, as_json: bool, before
     if write is not None:
         kept = tidying.write_tidy(made, file, write)
         if not as_json:
-            typer.echo(f"{len(made.labels):,} labels written to {write}, the mapping to {kept}")
+            tidying.say_written(made, write, kept)
             typer.echo(f"next: {before}calipers calibrate {shlex.quote(str(write))} --out report")
     elif not as_json:
         named = shlex.quote(str(file))

@@ -99,17 +99,24 @@ def tidy(
     command = f"calipers calibrate {shlex.quote(str(out))}{scores} --out report"
     if as_json:
         printing.print_json(
-            {"file": str(file), "rows": len(made.labels), "told": made.told, "labels": str(out), "mapping": str(kept),
-             "next": command}
+            {"file": str(file), "rows": len(made.labels), "told": made.told, "labels": str(out),
+             "mapping": None if kept is None else str(kept), "next": command}
         )  # fmt: skip
         return
     say_reading(made.told)
-    typer.echo(f"{len(made.labels):,} labels written to {out}, the mapping to {kept}")
+    say_written(made, out, kept)
     typer.echo(f"next: {command}")
 
 
-def write_tidy(made: TidyFile, file: Path, out: Path) -> Path:
-    """Write the labels to `out`, and the mapping beside it, whose path is returned."""
+def say_written(made: TidyFile, out: Path, kept: Path | None) -> None:
+    """Where the labels are, and the mapping, or why none is kept."""
+    mapping = f", the mapping to {kept}" if kept else f"; no one mapping makes those of {', '.join(made.parts)}"
+    typer.echo(f"{len(made.labels):,} labels written to {out}{mapping}")
+
+
+def write_tidy(made: TidyFile, file: Path, out: Path) -> Path | None:
+    """Write the labels to `out`, and the mapping beside it, whose path is returned; None where no one mapping makes
+    them."""
     from app.files.whole_files import whole_file
     from calipers.mapping_files import recipe_text
     from plain.spreadsheets import guarded
@@ -118,11 +125,13 @@ def write_tidy(made: TidyFile, file: Path, out: Path) -> Path:
         raise AnnotationError("bad_option", f"{out}: labels are written as a CSV; give a name that ends in .csv")
     if out.exists() and out.resolve() == file.resolve():
         raise AnnotationError("bad_option", f"{out}: is the file that is read; give the labels another name")
-    kept = out.with_suffix(".mapping.toml")
     with whole_file(out) as text:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(made.labels.columns)
         writer.writerows([guarded(cell) for cell in row] for row in made.labels.itertuples(index=False, name=None))
+    if made.parts:
+        return None
+    kept = out.with_suffix(".mapping.toml")
     with whole_file(kept) as text:
         text.write(recipe_text(made.recipe))
     return kept

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
@@ -199,6 +200,47 @@ def test_people_in_a_table_beside_a_log_are_read_with_it_and_joins_are_counted(t
     assert "people.csv: 18 answers, of which on no item of inspect 2" in made.told
     assert any(one.startswith("tests.csv is left out: ") for one in made.told)
     assert agreement(made.labels, JUDGE) == pytest.approx(share_of_equal_answers(SCORES))
+    assert run(["tidy", str(tmp_path), "--out", str(tmp_path / "own" / "labels.csv")]) == 0
+    assert [one.name for one in (tmp_path / "own").iterdir()] == ["labels.csv"], "no one mapping makes both parts"
+    (tmp_path / "own" / "labels.csv").unlink()
+    with pytest.raises(AnnotationError, match=r"is read in parts \(inspect, people.csv, tests.csv\)"):
+        read_tidy(tmp_path, options_of([], [], [], [], mapping=tmp_path / "kept.toml"))
+    wrong = read(tmp_path, columns=["label=labell"], people=["ann-1,ann-3"]).problems
+    assert "--map label=labell: no part of the folder has anything there" in wrong[0]
+    assert "--people ann-3: no rater is called so" in wrong[1]
+    for head, said in (("batch", ["cluster_id=batch"]), ("topic", [])):  # no column of the log
+        topics = {head: [f"t{place // 6}" for place in range(len(people))]}
+        pd.DataFrame(people).assign(**topics).to_csv(tmp_path / "people.csv", index=False)
+        made = read(tmp_path, columns=said)
+        assert "topics are those of people.csv" in made.told
+        assert made.labels.groupby("item_id")["cluster_id"].nunique().eq(1).all()
+        assert made.labels["cluster_id"].nunique() == 3
+
+
+@pytest.mark.parametrize(
+    ("head", "answers_of", "said"),
+    [
+        ("relevance", {"1": "C", "0": "I"}, "its answers are in 'relevance', and what inspect asks is "
+         "'model_graded_qa': where both are one question, --map criterion==model_graded_qa; else"),
+        ("label", {"1": "1", "0": "0"}, r"answers are numbers \(1, 0\), those of inspect words \(C, I\): .* C=1,I=1"),
+    ],
+)  # fmt: skip
+def test_a_table_beside_a_log_that_asks_or_answers_otherwise_is_asked_about(
+    tmp_path: Path, head: str, answers_of: Mapping[str, str], said: str
+) -> None:
+    written("an archive of Inspect", tmp_path)
+    rows = [
+        {"sample_id": item, "annotator": person, head: answers_of[given_[place]]}
+        for item, given_ in SCORES.items()
+        for place, person in enumerate(PEOPLE)
+    ]
+    pd.DataFrame(rows).to_csv(tmp_path / "people.csv", index=False)
+    (problem,) = [one for one in read(tmp_path).problems if re.search(said, one)]
+    assert problem.startswith("people.csv: ")
+    if head != "label":
+        made = read(tmp_path, columns=["criterion==model_graded_qa"])
+        assert made.problems == ()
+        assert agreement(made.labels, JUDGE) == pytest.approx(share_of_equal_answers(SCORES))
 
 
 def test_a_pair_that_a_table_beside_names_the_other_way_round_is_turned(tmp_path: Path) -> None:

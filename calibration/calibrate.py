@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -102,11 +101,9 @@ def calibrate(
     agreement, then their intervals, which are a tenth of its work or less.
     """
     settings = settings or CalibrationSettings()
-    shown, _ = score_preferences.named_as_shown(verdicts)
-    named, aliases = normalise(shown)
-    counts_of = partial(_counted_labels, aliases=aliases, as_shown=shown is not verdicts)
+    named, aliases = normalise(verdicts)
     study = study_of(named, settings)
-    del shown, named
+    del named
     if only is None or only:
         counted.refuse_lonely(study)
     detection.refuse_unknown_positive(study, settings)
@@ -119,15 +116,17 @@ def calibrate(
     if only is not None:
         asked = tuple(_asked(study, groups, wide, only)) if only else ()
         asked = drawn_topics.weighted_or_dashed(study, settings, asked)
-        return results.CalibrationReport(counts_of(study), settings, (), _bounded(study, groups, asked, settings, wide))
+        return results.CalibrationReport(
+            _counted_labels(study, aliases), settings, (), _bounded(study, groups, asked, settings, wide)
+        )
     told = waiting.points if len(study.frame) >= MANY_ROWS else _untold
     if told is not _untold:
-        told(results.CalibrationReport(counts_of(study), settings, (), _points(study, settings)))
+        told(results.CalibrationReport(_counted_labels(study, aliases), settings, (), _points(study, settings)))
     stepped = _Steps(waiting.advance, STEPS + len(groups))
     pooled = stepped(tuple(agreeing.agreement_estimates(study, groups[0], wide)))
     if told is not _untold and scale is not None:
         first = _bounded(study, groups, drawn_topics.weighted_or_dashed(study, settings, pooled), settings, wide)
-        told(results.CalibrationReport(counts_of(study), settings, (), first))
+        told(results.CalibrationReport(_counted_labels(study, aliases), settings, (), first))
     with ThreadPoolExecutor(1) as beside:  # rationales are looked up and sorted while the rest is reckoned
         rationales = beside.submit(rationale_overlap, study, wide)
         audit = stepped(bias_audit(study, wide, with_rationales=False))
@@ -183,7 +182,7 @@ def calibrate(
     alone = alone_of(study, groups[0], scale, settings) if is_told and scale else None
     unanswered = (nothing_alone(settings),) if settings.alone_error and alone is None else ()
     return results.CalibrationReport(
-        counts_of(study, tried=tried),
+        _counted_labels(study, aliases, tried),
         settings,
         (
             *unanswered,
@@ -281,10 +280,8 @@ def _card(choice: Choice | None, kept: Mapping[str, tuple[card.CardRow, ...]]) -
     return tuple(row for judge, rows in every.items() for row in rows if row.judge == judge)
 
 
-def _counted_labels(
-    study: Study, *, aliases: dict[str, int], as_shown: bool, tried: Study | None = None
-) -> results.LabelCounts:
-    """`as_shown`: pairs were named anew; `tried`: whose judges stand beside people's labels, where not the study's."""
+def _counted_labels(study: Study, aliases: dict[str, int], tried: Study | None = None) -> results.LabelCounts:
+    """`tried`: whose judges stand beside people's labels, where not the study's own."""
     frame, beside = study.frame, tried or study
     kind = frame.drop_duplicates("rater_id").set_index("rater_id")["rater_kind"].astype(str).sort_index()
     told = (frame["status"] == "ok") & ~study.of_kind(frame, "rating")
@@ -305,7 +302,6 @@ def _counted_labels(
         drawn=drawn_topics.drawn_topics(study),
         joins={judge.rater: joins(beside, judge.asked) for judge in beside.judges},
         verdicts_sha256=_fingerprint(frame),
-        as_shown=as_shown,
     )
 
 

@@ -48,7 +48,6 @@ class LabelCounts:
     joins: Counts | None = None  # judge -> rows of annotators with and without it, and its units without annotators
     verdicts_sha256: str
     drawn: drawn_topics.DrawnTopics | None = None  # of topics that people were given by an unequal draw
-    as_shown: bool = False  # pairs were named anew: A is what stood first, in the one order that all people saw
 
 
 @dataclass(frozen=True)

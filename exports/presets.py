@@ -18,7 +18,7 @@ from exports.cells import Cell
 from exports.errors import ExportError
 from exports.sheets.agreement import Found, baseline
 from exports.tables import AMONG, COUNTS, PEOPLE, Column, Table
-from exports.words.notes import AS_SHOWN, methods, origin, remarks
+from exports.words.notes import methods, origin, remarks
 
 GYM_COLUMNS = (
     Column("score", "Score"),
@@ -53,7 +53,9 @@ def deepresearchgym_table(verdicts: pd.DataFrame, report: CalibrationReport) -> 
     rows.append((str(people["criterion"].iloc[0]), AMONG, among, None, None, None, among.n, among.clusters))
     stated = [f"{agreement.judge} on {agreement.score}" for agreement in agreements if not agreement.derived]
     given = f"Preferences that stand in the data as such, not derived here from scores: {', '.join(stated)}."
-    named = AS_SHOWN.removesuffix(".") if as_shown else "A and B are as named when a pair was made"
+    named = "as named when a pair was made"
+    if as_shown:
+        named = "what stood first and second, for all annotators of a pair saw it in one order"
     reading = (
         "Label agreement over pairs of systems inside one topic: a person's preference against the sign of the "
         "difference of two scores (no margin), by Cohen's κ. Ties on either side are dropped: kept k of n.",
@@ -62,7 +64,7 @@ def deepresearchgym_table(verdicts: pd.DataFrame, report: CalibrationReport) -> 
         *([given] if stated else []),
         f"{AMONG.capitalize()}: unweighted mean of κ over pairs of annotators, as in the paper; a tie is a label there."
         " It is no ceiling of the rows above: their reference is every annotator, pooled.",
-        f"{named}; κ, symmetrised, does not depend on that naming. n counts preferences compared, "
+        f"A and B are {named}; κ, symmetrised, does not depend on that naming. n counts preferences compared, "
         f"clusters the {clusters_word(report)}; a preference is lost where the judge has no score of a report or "
         "either side ties.",
     )

@@ -152,7 +152,7 @@ METRICS: tuple[Statistic, ...] = (
             Shown("page progress"), Shown("text methods"),
         ),
         undefined=record.empty_of_constant, of_single_raters=True,
-        coding="labels A, tie and B are categories, A and B as each pair is named",
+        coding="labels A, tie and B are categories, A and B as named when the pair was made",
         perfect=record.kappa_at, linearised=_plain,
     ),
     Statistic(

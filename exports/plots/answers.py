@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from calibration.results import CalibrationReport
 from exports.figures import Figure, names_at_left, own_canvas
 from exports.plots.theme import FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, themed
-from exports.words.notes import AS_SHOWN, is_of_study
+from exports.words.notes import is_of_study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -36,10 +36,10 @@ def answers(report: CalibrationReport, width: float = FULL_PAGE) -> Figure | Non
         return None
     with themed():
         canvas = _draw(counted, width)
-    named = AS_SHOWN if report.labels.as_shown else "A and B were named when the pair was made, before anyone answered."
+    planned = "A and B were named when the pair was made, before anyone answered."
     caption = (
         "How often each rater names A, a tie or B, in per cent of its usable answers, with their number at the right; "
-        f"{named if is_of_study(report) else 'A and B are as the file of labels names them.'}"
+        f"{planned if is_of_study(report) else 'A and B are as the file of labels names them.'}"
     )
     return Figure("answers", caption, (), canvas)
 

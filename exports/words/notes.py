@@ -39,7 +39,6 @@ BY_RULE = {
     "quadratic": "Agreement by squared distance",
     "weighted": "Agreement by weights",
 }
-AS_SHOWN = "A and B are what stood first and second, for all annotators of a pair saw it in one order."
 MANY_PLACES = 3
 
 
@@ -55,8 +54,7 @@ def agreement_key(report: CalibrationReport, rule: str = "") -> str:
 def label_agreement(report: CalibrationReport, rule: str = "", *, asked: bool | None = False) -> str:
     """Which of the three pairwise agreements a table prints, and what it did with ties: two sentences.
 
-    A third where `usable_differ`, and where pairs were named anew. `asked`: it counts every answer asked for, as the
-    choice does; None: of people alone.
+    A third where `usable_differ`. `asked`: it counts every answer asked for, as the choice does; None: of people alone.
     """
     rule = rule or report.settings.ties
     said = (
@@ -67,11 +65,10 @@ def label_agreement(report: CalibrationReport, rule: str = "", *, asked: bool | 
     over = f" {_over(asked)}." if asked is not None and usable_differ(report) else ""
     if asked and (near := _nearness(report)):
         return worded("Agreement is {near}, not the share of equal ones.{over}", near=near, over=over)
-    told = worded(
+    return worded(
         "Agreement is label agreement, the share of equal labels, not of orders of reports. {said}{over}",
         said=said, over=over,
     )  # fmt: skip
-    return f"{told} {worded(AS_SHOWN)}" if report.labels.as_shown else told
 
 
 def label_agreement_in_caption(report: CalibrationReport, *, asked: bool | None = False) -> str:

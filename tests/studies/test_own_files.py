@@ -207,14 +207,6 @@ def test_every_row_of_the_gyms_table_3_comes_from_its_own_files(desk: Desk) -> N
     assert "A and B are what stood first and second, for all annotators of a pair saw it in one order" in " ".join(
         table["notes"]
     )
-    out = desk.folder / "out"
-    criteria = json.loads((out / "criteria.json").read_text())
-    (own,) = (row for row in criteria["rows"] if row["criterion"] == "overall" and row["rater"].startswith("annot"))
-    assert own["cohen_kappa"]["value"] == pytest.approx(rows["overall"]["cohen_kappa"]["value"])
-    assert "A and B are what stood first and second" in " ".join(criteria["notes"])
-    (kpr, *_) = json.loads((out / "calibration-report.json").read_text())["choice"]["candidates"]
-    assert kpr["judge"] == "gpt-4.1-mini by KPR"
-    assert kpr["baseline"] == folders["said"].value_counts().max() / 12, "of one who always says one letter"
     assert rows["KPC"]["kept"] == "0 of 12", "both reports contradict one point of three, wherever they were read"
 
 

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser
 from sqlalchemy import Engine, select
 
 from annotation.blinding import AuditedReport, audit_blinding
+from annotation.citations import strip_citations
 from annotation.protocol import Reports
 from annotation.shown_texts.prepare import LOST, prepare_report
 from annotation.verdicts import labels_csv, load_verdicts
@@ -108,6 +109,18 @@ def test_one_study_of_the_same_reports_in_five_formats_holds_them_all_alike(
 @pytest.mark.slow
 def test_formulas_that_a_browser_printed_are_formulas_again(browser: Browser) -> None:
     assert documents.formulas_again(browser) >= 0.9
+
+
+MARKED = (
+    "So $E=mc^2$[3] holds of it, and $x_1$<sup>[4]</sup> also, and $x_1$<sup>5</sup> too, ($x_1$)[5].\n\n## References\n\n"
+    "1. A. Ho, One, 2020.\n2. B. Ho, Two, 2020.\n3. C. Ho, Three, 2020.\n4. D. Ho, Four, 2020.\n5. E. Ho, Five, 2020.\n"
+)
+
+
+@pytest.mark.slow
+def test_marks_behind_a_printed_formula_go_and_leave_it_as_it_was(browser: Browser) -> None:
+    text = strip_citations(documents.through(MARKED, ".pdf", browser)).text
+    assert text.strip() == "So $E=mc^{2}$ holds of it, and $x_{1}$ also, and $x_{1}$ too, ($x_{1}$)."
 
 
 @pytest.mark.slow

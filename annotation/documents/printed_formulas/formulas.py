@@ -13,17 +13,14 @@ from itertools import groupby, zip_longest
 from typing import Any
 
 from annotation.documents.pdf_pieces import FORMULA
-from annotation.documents.printed_formulas.layout import AXIS, NAMES, SMALL, Rule, Sign, Unclear, tex_of
-from annotation.documents.printed_formulas.page import BAND, OF_FORMULAS, SIZED, Char, Drawn, by_height
+from annotation.documents.printed_formulas.ends import MATHS, trimmed
+from annotation.documents.printed_formulas.layout import AXIS, SMALL, Rule, Sign, Unclear, tex_of
+from annotation.documents.printed_formulas.page import BAND, SIZED, Char, Drawn, by_height
 from annotation.documents.printed_formulas.tex_signs import ACCENTS, PIECES, sign_of
 
 OF_TEX = re.compile(r"\bCM(?:SY|MI|MIB|EX|BSY)\d|\bMS[AB]M\d")
-MATHS = re.compile(r"[\U0001d400-\U0001d7ffℎℝℂℕℤℚℙ∑∏∫∬∮]")
 BRACKETS = "()[]{}|⟨⟩⌊⌋⌈⌉∣∥‖"
 NO_PART = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff60]")  # words of the text, without blanks
-AFTER, BEFORE = ".,;:?”’\"')]}–—-", "“‘\"'([{–—-"  # stops, quotes and brackets of the text
-PAIRS = dict(zip("([{)]}", ")]}([{", strict=True))
-BEHIND = re.compile(r"(?<=[^\W_a-zA-Z])-?([A-Za-z]+)$")  # `n-gram`, `ith`
 NEAR, HIGH, BESIDE = 0.3, 0.8, 2.6  # type sizes above or below a formula, the same in KaTeX's order, and beside it
 FEWEST_BLANKS = 0.04  # of the characters: a program that draws none parts formulas from words in no way
 MOST_CHARS, LONGEST, MOST_RULES = 20_000, 400, 60  # of a page; of a formula
@@ -37,7 +34,7 @@ def formulas_of(page: Any) -> tuple[list[Any], list[list[Any]]]:
         return page.chars, []
     drawn = Drawn(page)
     found = [run for run in _runs(drawn) if _is_formula(drawn, run)]
-    runs = [_Run(_trimmed(run.chars) if drawn.has_words_beside(run.chars) else run.chars) for run in found]
+    runs = [_Run(trimmed(drawn, run.chars)) for run in found]
     made = [(run, word) for run in runs if (word := _word(drawn, run))]
     used = {id(one) for run, _ in made for one in run.chars}
     # one that a sign of no formula is beside, or a number above its rule, is not whole
@@ -118,29 +115,6 @@ def _is_formula(drawn: Drawn, run: _Run) -> bool:
         if is_within and any(0 < rise < 0.7 for rise in rises) and any(-1.3 < rise < -0.3 for rise in rises):
             return True
     return False
-
-
-def _trimmed(run: Sequence[Char]) -> list[Char]:
-    """A formula without the stops, quotes, brackets and words of the text around it."""
-    size = max(one.size for one in run)
-    kept = sorted(run, key=lambda one: one.x0)
-    while kept and _is_of_text(kept[-1], AFTER, kept, size):
-        kept.pop()
-    while kept and _is_of_text(kept[0], BEFORE, kept, size):
-        del kept[0]
-    word = BEHIND.search("".join(one.text[:1] for one in kept))
-    if word and word[1] not in NAMES and MATHS.search(kept[word.start() - 1].text):
-        is_level = all(one.size > 0.9 * size for one in kept[word.start() :])
-        kept = kept[: word.start()] if is_level else kept
-    wanted = {id(one) for one in kept}
-    return [one for one in run if id(one) in wanted]
-
-
-def _is_of_text(one: Char, signs: str, run: Sequence[Char], size: float) -> bool:
-    if one.size < 0.9 * size or one.text not in signs or OF_FORMULAS.search(one.font):
-        return False
-    said = [other.text for other in run]
-    return one.text not in PAIRS or said.count(one.text) > said.count(PAIRS[one.text])
 
 
 def _is_torn(run: _Run, left: Mapping[int, Sequence[Char]]) -> bool:

@@ -64,6 +64,18 @@ def read(
         ([text("⎛", 200, 94), text("⎝", 200, 106), text("𝑎", 205, 94), text("2", 205, 107), text("⎞", 211, 94), text("⎠", 211, 106)],
          [(205, 210, 97)], [r"\left(\frac{a}{2}\right)"]),
         ([text("𝑎→𝑏", 200), text("𝑛", 205.5, 94, 7)], [], []),  # what is above an arrow
+        # a citation's mark is of the text, in its line or raised; an interval, an index and a script are not
+        ([text("𝐸=𝑚𝑐", 200), text("2", 220, 94, 8), text("[3]", 224)], [], ["E=mc^{2}"]),
+        ([text("𝐸=𝑚𝑐", 200), text("2", 220, 94, 8), text(".[3,4].", 224)], [], ["E=mc^{2}"]),
+        ([text("𝑎=𝑏[3, 4] and 𝛼[^3]", 200)], [], ["a=b", r"\alpha"]),
+        ([text("𝑥", 200), text("1", 205, 101, 8), text("[4]", 209, 96, 25 / 3)], [], ["x_{1}"]),
+        ([text("𝑥", 200), text("1", 205, 101, 8), text("5", 209, 96, 25 / 3)], [], ["x_{1}"]),
+        ([text("𝑥", 200), text("2", 205, 94, 8), text("5,6", 209, 96, 7.5)], [], ["x^{2}"]),
+        ([text("𝑥=1", 200, font=MATHS), text("5", 215, 96, 7)], [], ["x=1"]),
+        ([text("𝑥∈[0,1] 𝑥=[1,2] 𝑓(3)", 200)], [], [r"x\in[0,1]", "x=[1,2]", "f(3)"]),
+        ([text("𝑥", 200), text("[1]", 205, 101, 8), text("(2)", 217, 94, 8)], [], ["x_{[1]}^{(2)}"]),
+        # so are brackets around all of it
+        ([text("(𝑎=𝑏[3]) [𝑥′] (𝑎)+(𝑏)", 200)], [], ["a=b", "x'", "(a)+(b)"]),
         # what is not understood, or of which something is missing, stays characters
         ([text("𝑎", 200, 93), text("𝑏", 200, 100), text("𝑐", 200, 107)], [], []),
         ([text("𝑎", 200, 107), text(" 1", 195, 93)], [(199, 206, 97)], []),

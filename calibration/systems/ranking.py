@@ -14,11 +14,10 @@ import pandas as pd
 
 from calibration.arithmetic import closed_forms, correlation
 from calibration.estimates import Estimate
-from calibration.remarks import Reason, Remark, remarks_of, told
+from calibration.remarks import Reason, Remark, told
 from calibration.settings import CalibrationSettings
 from calibration.study.bias import EVERYONE
-from calibration.study.bounding import FEWEST as FEWEST_CLUSTERS
-from calibration.study.bounding import Pair, drawn, made
+from calibration.study.bounding import Pair, drawn
 from calibration.study.joining import Study, study_of
 from calibration.systems.bradley_terry import bradley_terry, judge_corrected_strengths
 from calibration.systems.corrected import (
@@ -247,9 +246,8 @@ def redrawn_orders(
 ) -> Iterator[Estimate]:
     """Spearman and Kendall's tau-b of one rater's order of systems with its order where whole topics are drawn anew.
 
-    Mean over draws, its interval from the lowest to the highest of most of them; where no draw changes the order, from
-    what the nearest other order gives, two neighbours exchanged. `rates`: shape (clusters, systems), nan where none;
-    `draws`: (resamples, systems). None below three systems; undefined: all have one value. DR3-Eval.
+    Mean over draws, its interval from the lowest to the highest of most of them. `rates`: shape (clusters, systems),
+    nan where none; `draws`: (resamples, systems). None below three systems; undefined: all have one value. DR3-Eval.
     """
     held = ~np.isnan(rates).all(axis=0)
     if held.sum() < FEWEST or len(rates) < 2:
@@ -257,22 +255,12 @@ def redrawn_orders(
     drawn_x = draws[:, held]
     x = np.broadcast_to(np.nanmean(rates[:, held], axis=0), drawn_x.shape)
     pair = Pair(rater, REDRAWN, WHOLE, sizes.sum(axis=1))
-    count = int(held.sum())
-    measured = (
-        ("spearman", pearsons(ranks_of(x), ranks_of(drawn_x)), 1 - 12 / (count * (count**2 - 1))),
-        ("kendall_tau_b", taus(x, drawn_x), 1 - 4 / (count * (count - 1))),
-    )
-    for name, of_draws, nearest in measured:
+    for name, of_draws in (("spearman", pearsons(ranks_of(x), ranks_of(drawn_x))), ("kendall_tau_b", taus(x, drawn_x))):
         known = of_draws[~np.isnan(of_draws)]
         value = float(known.mean()) if len(known) else math.nan
         reason = "" if len(known) else "zero_variance"
         said = f"mean over {len(known):,} draws of topics"
-        statistic = f"aggregate_{name}_systems"
-        if pair.clusters >= FEWEST_CLUSTERS and len(known) and np.allclose(known, 1):
-            remarks = remarks_of(f"{said}, none of which changes the order: from what the nearest other order gives")
-            yield made(statistic, pair, 1.0, (nearest, 1.0), "cluster_bootstrap_expanded", remarks, settings)
-        else:
-            yield drawn(statistic, pair, value, of_draws, reason, settings, said)
+        yield drawn(f"aggregate_{name}_systems", pair, value, of_draws, reason, settings, said)
 
 
 def pearsons(x: closed_forms.Array, y: closed_forms.Array) -> closed_forms.Array:

@@ -86,8 +86,7 @@ def system_orders_table(report: CalibrationReport) -> Table | None:
     reading = (
         *[between] * bool(over),
         f"Against {ranking.REDRAWN}: a rater's order of systems and its order where whole topics are drawn with "
-        "replacement, mean over draws; brackets hold most draws, or begin at the nearest other order where none changes"
-        " it.",
+        "replacement, mean over draws; brackets hold most draws.",
     )
     return noted_table(
         "system_orders", "Whether raters order the systems alike", columns, rows, reading, report, names=3

@@ -125,6 +125,10 @@ between $5(a) and $6(b)
 \[116\]
 \(see above\)
 \[Smith 2019\]
+It rose \[A-1\]; \[N/A\] here \[C1-C3\], \[4a, 5\], \[R, 5\].
+| \[N/A\] | \[x/y\] |
+worth $5 - I'd 6$ more
+$I'm$
 $[3]$
 $5$10
 \(a/b testing\)

@@ -85,8 +85,19 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
     _number_runs(out, told)
     if "cluster_id" not in out:
         out["cluster_id"] = out["item_id"]
+    _share_topics(out, told)
     kept = (*verdicts.KNOWN_COLUMNS, *(("confidence",) if f"{BESIDE}confidence" in long else ()))
     return Tidied(out[[name for name in kept if name in out]], tuple(told), tuple(problems))
+
+
+def _share_topics(out: pd.DataFrame, told: list[str]) -> None:
+    """A blank topic of an item that has one in other rows, such as those of another file of a folder, is that one."""
+    blank = out["cluster_id"].eq("")
+    known = out[~blank].drop_duplicates(["item_id", "cluster_id"]).drop_duplicates("item_id", keep=False)
+    theirs = out.loc[blank, "item_id"].map(known.set_index("item_id")["cluster_id"]).dropna()
+    if len(theirs):
+        out.loc[theirs.index, "cluster_id"] = theirs
+        told.append(f"rows without a topic, given that of their item: {len(theirs):,}")
 
 
 def _of_judges(empty: pd.DataFrame, mapping: LabelMap) -> str:

@@ -121,7 +121,7 @@ def _leave_topics(found: Found, item: Sequence[str]) -> None:
     answers: the prompt of each judge. So is one word in some rows alone.
     """
     columns, who = (found.columns.get(part, ()) for part in ("cluster_id", "rater_id"))
-    if len(columns) != 1 or not item or not who or "cluster_id" in found.asked.columns:
+    if len(columns) != 1 or not item or not who or "cluster_id" in {*found.asked.columns, *columns}:
         return
     said = found.table[columns[0]].str.strip().replace("", None)
     within, of_rater = (said.groupby([found.table[name] for name in by]).nunique() for by in (item, [*item, *who]))

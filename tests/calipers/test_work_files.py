@@ -11,6 +11,7 @@ import pytest
 
 import calipers
 from annotation.errors import AnnotationError
+from calibration.errors import CalibrationError
 from calibration.table.checking import check_verdicts
 from calipers.mapping_files import recipe_text
 from calipers.tidy_files import labels_of, options_of, read_tidy
@@ -134,6 +135,22 @@ def test_a_folder_is_one_table_where_it_is_said_which_columns_are_the_same_and_i
     wrong = read_tidy(path, options_of([*columns, "cluster_id=topicc"], [], ["marra,joel"], [])).problems
     assert "--people marra: no rater is called so" in str(wrong)
     assert "there is no column 'topicc'" in str(wrong)
+
+
+def test_topics_that_one_file_of_a_folder_has_are_those_of_its_items_and_never_left_out(tmp_path: Path) -> None:
+    votes = [{**row, "topic": f"t{place // 6}"} for place, row in enumerate(PEOPLE)]
+    path = folder_of(tmp_path / "all", votes=votes, w=rows_of("judge", "verdict", "gpt-4o"))
+    made = read_tidy(path, options_of(["rater_id=annotator+judge,label=label+verdict"], [], ["mara,joel"], []))
+    assert made.problems == ()
+    assert "rows without a topic, given that of their item: 12" in made.told
+    assert made.labels.groupby("item_id")["cluster_id"].nunique().eq(1).all()
+    assert {*made.labels["cluster_id"]} == {"t0", "t1", "t2", "t3"}
+    each = {
+        name: labels_of(path / f"{name}.csv", options(people))[0].to_dict("records")
+        for name, people in (("votes", "mara,joel"), ("w", "none"))
+    }
+    with pytest.raises(CalibrationError, match="lies in cluster 'p0' here and in another one above"):
+        check_verdicts(labels_of(folder_of(tmp_path / "new", **each), options())[0])
 
 
 def test_a_folder_of_labels_made_of_each_file_is_one_table(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ what it prints stays characters.
 """
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,13 +17,14 @@ from annotation.documents.pdf_pieces import FORMULA
 from annotation.documents.printed_formulas.ends import MATHS, trimmed
 from annotation.documents.printed_formulas.layout import AXIS, SMALL, Rule, Sign, Unclear, tex_of
 from annotation.documents.printed_formulas.page import BAND, SIZED, Char, Drawn, by_height
-from annotation.documents.printed_formulas.tex_signs import ACCENTS, PIECES, sign_of
+from annotation.documents.printed_formulas.tex_signs import ACCENTS, PIECES, alphabet_of, sign_of
 
 OF_TEX = re.compile(r"\bCM(?:SY|MI|MIB|EX|BSY)\d|\bMS[AB]M\d")
 BRACKETS = "()[]{}|⟨⟩⌊⌋⌈⌉∣∥‖"
 NO_PART = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff60]")  # words of the text, without blanks
 NEAR, HIGH, BESIDE = 0.3, 0.8, 2.6  # type sizes above or below a formula, the same in KaTeX's order, and beside it
 FEWEST_BLANKS = 0.04  # of the characters: a program that draws none parts formulas from words in no way
+WORD = 3  # letters of one alphabet beside each other that are no product of matrices
 MOST_CHARS, LONGEST, MOST_RULES = 20_000, 400, 60  # of a page; of a formula
 
 
@@ -34,7 +36,7 @@ def formulas_of(page: Any) -> tuple[list[Any], list[list[Any]]]:
         return page.chars, []
     drawn = Drawn(page)
     found = [run for run in _runs(drawn) if _is_formula(drawn, run)]
-    runs = [_Run(trimmed(drawn, run.chars)) for run in found]
+    runs = [run for one in found if not _is_word(drawn, run := _Run(trimmed(drawn, one.chars)))]
     made = [(run, word) for run in runs if (word := _word(drawn, run))]
     used = {id(one) for run, _ in made for one in run.chars}
     # one that a sign of no formula is beside, or a number above its rule, is not whole
@@ -106,15 +108,42 @@ def _goes_on(drawn: Drawn, run: _Run, char: Char) -> bool:
 
 def _is_formula(drawn: Drawn, run: _Run) -> bool:
     """Whether there is a sign of mathematics in it, or a rule with numbers above and below it."""
-    for one in run.chars:
-        if one.font in drawn.layered or MATHS.search(one.text) or (one.text == "−" and one.size < SMALL * run.size):
-            return True
+    has_sign = any(
+        one.font in drawn.layered or MATHS.search(one.text) or (one.text == "−" and one.size < SMALL * run.size)
+        for one in run.chars
+    )
+    return has_sign or _has_fraction(drawn, run)
+
+
+def _has_fraction(drawn: Drawn, run: _Run) -> bool:
     for rule in drawn.rules(run.top, run.bottom):
         rises = [(rule.y - one.foot) / run.size for one in run.chars if rule.x0 - 1 < one.middle < rule.x1 + 1]
         is_within = run.x0 - 1 <= rule.x0 and rule.x1 <= run.x1 + 1
         if is_within and any(0 < rise < 0.7 for rise in rises) and any(-1.3 < rise < -0.3 for rise in rises):
             return True
     return False
+
+
+def _is_word(drawn: Drawn, run: _Run) -> bool:
+    """Whether it is of letters as chat pages have them for bold words: some beside each other, or one, without a sign.
+
+    A letter in italics alone is a formula: browsers draw a variable so.
+    """
+    if any(one.font in drawn.layered for one in run.chars) or _has_fraction(drawn, run):
+        return False
+    chars = sorted(run.chars, key=lambda one: one.x0)
+    beside = [(style, len([*found])) for style, found in groupby(alphabet_of(one.text) for one in chars)]
+    if any(style and count >= WORD for style, count in beside):
+        return True
+    is_level = all(one.size >= SMALL * run.size for one in chars)
+    if len(chars) > 1 and (not is_level or any(_is_sign(one.text) for one in chars)):
+        return False
+    letters = [(style, count) for style, count in beside if style is not None]
+    return ("", 1) not in letters or any(count > 1 for _, count in letters)
+
+
+def _is_sign(char: str) -> bool:
+    return char in ACCENTS or (unicodedata.category(char[0]) == "Sm" and not MATHS.search(char))
 
 
 def _is_torn(run: _Run, left: Mapping[int, Sequence[Char]]) -> bool:

@@ -38,16 +38,26 @@ FONTS = (  # the same by the names of KaTeX's and MathJax's fonts, which hold pl
 NAMED = {chr(int(code, 16)): name for name, code in reversed(SYMBOLS.items()) if re.fullmatch(r"\\[A-Za-z]+", name)}
 
 
+def alphabet_of(char: str) -> str | None:
+    """The command of TeX's for the alphabet that a letter or digit is of, `""` for italics; None where it is plain."""
+    if len(char) != 1 or not unicodedata.decomposition(char).startswith("<font>"):
+        return None
+    name = unicodedata.name(char)
+    return next((style for sign, style in ALPHABETS if sign in name), "")
+
+
 def sign_of(char: str, font: str) -> tuple[str, bool]:
     """A character as TeX, and whether it is an upright letter, or a blank, as words have them. Raises Unclear."""
     if not char.strip():
         return " ", True
-    kind, *codes = unicodedata.decomposition(char).split() or [""]
-    plain = chr(int(codes[0], 16)) if kind == "<font>" else PIECES.get(char, char)
-    style = next((style for name, style in FONTS if name in font), None) if char.isalpha() else None
-    if kind == "<font>":
-        name = unicodedata.name(char)
-        style = next((style for sign, style in ALPHABETS if sign in name), "")
+    if len(char) > 1:  # a ligature
+        raise Unclear(char)
+    style = alphabet_of(char)
+    plain = PIECES.get(char, char)
+    if style is not None:
+        plain = chr(int(unicodedata.decomposition(char).split()[1], 16))
+    elif char.isalpha():
+        style = next((style for name, style in FONTS if name in font), None)
     letter = _named(plain)
     return (rf"\{style}{{{letter}}}" if style else letter), style is None and plain.isascii() and plain.isalpha()
 

@@ -76,6 +76,10 @@ def read(
         ([text("𝑥", 200), text("[1]", 205, 101, 8), text("(2)", 217, 94, 8)], [], ["x_{[1]}^{(2)}"]),
         # so are brackets around all of it
         ([text("(𝑎=𝑏[3]) [𝑥′] (𝑎)+(𝑏)", 200)], [], ["a=b", "x'", "(a)+(b)"]),
+        # words in letters of mathematics, and one such letter or sign alone, are no formulas
+        ([text("𝗕𝗼𝗹𝗱 𝘁𝗲𝘅𝘁: 𝐀𝐈, 𝗔/𝗕 𝒽ℯ𝓁𝓁ℴ 𝗦𝘁𝗲𝗽→𝗻𝗲𝘅𝘁 𝟮𝟬𝟮𝟱 𝑡𝑒𝑥𝑡 𝕏 (ℝ) ℙ. ∑ ∑: 𝗮𝗯", 200), text("[3]", 380, 96, 25 / 3)], [], []),
+        ([text("𝐀𝐱=𝐛 𝐱 𝑥, 2𝑛 𝑓(𝑥) 𝑥∈ℝ 𝔼[𝑋] 𝑂(𝑛log𝑛) 𝐱", 200), text("𝑖", 395, 101, 7)], [],
+         [r"\mathbf{A}\mathbf{x}=\mathbf{b}", "x", "2n", "f(x)", r"x\in\mathbb{R}", r"\mathbb{E}[X]", r"O(n\log n)", r"\mathbf{x}_{i}"]),
         # what is not understood, or of which something is missing, stays characters
         ([text("𝑎", 200, 93), text("𝑏", 200, 100), text("𝑐", 200, 107)], [], []),
         ([text("𝑎", 200, 107), text(" 1", 195, 93)], [(199, 206, 97)], []),

@@ -127,7 +127,10 @@ _BESIDE_SIGN = re.compile(
     r"[^\W\d_](?:['!]|\(\S)|\|[^\W\d_][^|]*\||[^\W\d_][)'!]{0,3}\s?[-+*/<>|,]\s?[-+(|\w]|[\w)|]\s?[-+*/<>|]\s?[-+(|]{0,3}[^\W\d_]"
 )
 _WORDS = re.compile(r"(?<![^\W\d_])(?!(?:log|ln|exp|sin|cos|tan|max|min|Pr|Var|Cov)\b)[^\W\d_]{2}|[^\W\d_]'[^\W\d_]")
-_PARTED = re.compile(r"\s[-+*/<>|]\s")
+# of these, what exporters escape brackets around no less: not `N/A`, `A-1`, `a-c`; a note's letter is none behind `h`
+_CALCULATED = re.compile(
+    r"[^\W\d_][!'(]|^\|.*\|$|\s[-+*/<>|]\s|(?<![^\W_])[a-z]\s?[+*<>]|[+*<>]\s?[a-z](?!\w)|(?<![^\W_])[i-z]-[0-9]"
+)
 _HALF = re.compile(r"[-+*/<>,(]$|^[*/>,)]")  # of a range of prices, or of a path
 _CITATION_INSIDE = re.compile(r"https?:|\]\(|[0-9]\\?\]\\?\[|(?<!\\sqr)[A-Za-z.,]\\?\[[0-9]{1,3}\]")
 _BRACKETED_NUMBERS = re.compile(r"[\s\^0-9,;，、–—-]*")
@@ -181,21 +184,15 @@ def _is_formula(inside: str) -> bool:
 
 
 def _is_plain_formula(match: re.Match[str]) -> bool:
-    r"""Whether there are letters and signs alone, and no sign of money is before or behind a word.
+    """Whether there are letters and signs alone, and no sign of money is before or behind a word.
 
-    `\[N/A\]` is one on a line of its own; within a line a chat escaped the text's brackets, unless blanks part a sign.
+    Brackets that were escaped may be the text's: within them something has to be calculated.
     """
     inside = match[1] or match[2]
-    if match[0].startswith(r"\[") and not (_PARTED.search(inside) or _is_line_of_its_own(match)):
+    if match[0][0] == "\\" and not _CALCULATED.search(inside):
         return False
     is_money = (
         match.string[max(0, match.start() - 1) : match.start()].isalnum()
         or match.string[match.end() : match.end() + 1].isalnum()
     )
     return bool(_BESIDE_SIGN.search(inside)) and not (is_money or _WORDS.search(inside) or _HALF.search(inside))
-
-
-def _is_line_of_its_own(match: re.Match[str]) -> bool:
-    text, end = match.string, match.string.find("\n", match.end())
-    before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-    return not (before.strip() or text[match.end() : end if end >= 0 else len(text)].strip())

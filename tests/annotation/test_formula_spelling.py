@@ -76,6 +76,9 @@ $\alpha$
 \(P(A|B)\)
 \(n!\)
 \[f(x) - g(x)\]
+\(n-1\)
+\(a+b\)
+\(|x|\)
 $\frac{1}{2}$
 $5 \times 10$
 """
@@ -127,6 +130,9 @@ between $5(a) and $6(b)
 \[Smith 2019\]
 It rose \[A-1\]; \[N/A\] here \[C1-C3\], \[4a, 5\], \[R, 5\].
 | \[N/A\] | \[x/y\] |
+\[N/A\]
+\[A-1\]
+\(A/B\) and \(N/A\), \(A-1\), \(a-c\), \(a, b\)
 worth $5 - I'd 6$ more
 $I'm$
 $[3]$
@@ -179,6 +185,7 @@ def test_signs_of_formulas_hold_no_money_paths_or_words() -> None:
         ]
     for text in (texts := TEXTS.strip().split("\n")):
         assert math_zones(f"It is {text} so") == [], text
+        assert math_zones(text) == [], f"{text} on a line of its own"
     assert min(len(formulas), len(texts)) >= 40
 
 

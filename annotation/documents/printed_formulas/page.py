@@ -83,6 +83,7 @@ class Drawn:
         for one in self.chars:
             if one.text.strip() and one.font not in self.layered:
                 self.words[round(one.foot)].append(one)
+        self.lines = {foot for foot in self.words if not self._is_raised(foot)}
         sizes = Counter(one.size for line in self.words.values() for one in line)
         self.usual = sizes.most_common(1)[0][0] if sizes else 0.0
         shapes = [_box(one) for one in page.curves]
@@ -113,7 +114,13 @@ class Drawn:
 
     def _line_of(self, char: Char) -> int | None:
         near = (round(char.foot) + sign * off for off in range(FAR) for sign in (1, -1))
-        return next((foot for foot in near if foot in self.words), None)
+        return next((foot for foot in near if foot in self.lines), None)
+
+    def _is_raised(self, foot: int) -> bool:
+        """Whether all that stands there are marks above or below a line of larger type."""
+        size = max(one.size for one in self.words[foot])
+        near = (foot + off for off in range(-round(0.6 * size), round(0.6 * size) + 1))
+        return any(size < 0.9 * one.size for beside in near for one in self.words.get(beside, ()))
 
     def size_beside(self, foot: float) -> float:
         """The type size of the words on a line, or of most words of the page, where there are none."""

@@ -74,6 +74,8 @@ def read(
         ([text("𝑥=1", 200, font=MATHS), text("5", 215, 96, 7)], [], ["x=1"]),
         ([text("𝑥∈[0,1] 𝑥=[1,2] 𝑓(3)", 200)], [], [r"x\in[0,1]", "x=[1,2]", "f(3)"]),
         ([text("𝑥", 200), text("[1]", 205, 101, 8), text("(2)", 217, 94, 8)], [], ["x_{[1]}^{(2)}"]),
+        # marks that are raised elsewhere on the line are no line of words, to which an exponent would belong
+        ([text("𝐸=𝑚𝑐", 200, font=MATHS), text("2", 220, 94, 8, MATHS), text(" so", 230), text("[4]", 245, 95, 8)], [], ["E=mc^{2}"]),
         # so are brackets around all of it
         ([text("(𝑎=𝑏[3]) [𝑥′] (𝑎)+(𝑏)", 200)], [], ["a=b", "x'", "(a)+(b)"]),
         # words in letters of mathematics, and one such letter or sign alone, are no formulas

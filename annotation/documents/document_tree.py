@@ -24,8 +24,8 @@ LIST_HEAD = re.compile(r"(?:[^.!?\n]{0,60}[:：\]])?")  # what may be before the
 SOURCES_HEAD = re.compile(r"[^.!?\n]{1,40}[:：]")  # alone on its line before the first of them
 CHIP = re.compile(r"[\w'’&.\- ]{2,40} \+\d{1,2}")  # a button's name and how many more there are, on two lines
 # stay as they are: pandoc writes a bracket as `\\[`, which begins a formula, and loses a sign behind a backslash; what
-# a program thought is left out by these tags, in Markdown too
-BARE = re.compile(rf"([\[\]]|\\(?=[!-/:-@\[-`{{-~])|</?(?:{'|'.join(THINKING)})>)", re.IGNORECASE)
+# a program thought is left out by these tags, in Markdown too; `(a)` at a line's start would be the formula `\(a\)`
+BARE = re.compile(rf"([\[\]]|^\([a-z0-9]{{1,9}}\)$|\\(?=[!-/:-@\[-`{{-~])|</?(?:{'|'.join(THINKING)})>)", re.IGNORECASE)
 CAPTION = re.compile(r"\(|[^\W\d_]{1,20}\.?(?:\s[^\W\d_]{1,20}\.?)?\s*")  # before its number, or a formula's
 FORMULA_END = re.compile(r"(?<!\\)((?:\\\\)*)(?:\\? )*\\?\Z")  # no `\` is left that would escape the sign behind it
 WORD, LINE_NUMBERS = re.compile(r"[\w+#.-]{1,30}"), re.compile(r"\s*\d+(?:\s*\n\s*\d+)+\s*")

@@ -273,6 +273,7 @@ def test_a_number_that_leads_to_a_table_or_chapter_is_no_mark_as_one_to_a_source
          r"""| a                   | b                      |
 |---------------------|------------------------|
 | \(\vert x_1\vert \) | $\Vert y^2\Vert $ c\|d |"""),
+        (r"<p>(a) one (b)</p><ul><li>(i) two</li></ul><p>\(x\) is</p>", "(a) one (b)\n\n- (i) two\n\n" r"\(x\) is"),
         ('<p><img alt="p > 0.05" src="a.png"> <![odd mark]></p>', r"![p \> 0.05](figure1.png)"),
         ("<ol><li>a</li></ol><ol><li>b</li></ol><ul><li>c</li></ul>", "1.  a\n2.  b\n\n- c"),
         ("<dl><dt>a</dt><dd>b</dd></dl><blockquote>c</blockquote><hr>", "**a**\n\nb\n\n> c\n\n---"),

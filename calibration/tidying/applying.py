@@ -28,7 +28,7 @@ RETRIED = re.compile(
 IGNORED = "ignore"  # what --map-label calls an answer that was not asked for
 UNSAID = ("none", "null", "nan", "<na>", "-", "--", ".")  # no answer as an answer; as a status perhaps no fault
 WORKED = dict.fromkeys(
-    ("success", "succeeded", "successful", "done", "complete", "completed", "finished", "valid"), "ok"
+    ("ok", "success", "succeeded", "successful", "done", "complete", "completed", "finished", "valid"), "ok"
 )
 BESIDE = "__"  # opens a column of what stands beside each answer
 ROW, AT = f"{BESIDE}row", f"{BESIDE}at"  # the row of the wide table, and which of its columns of answers

@@ -174,19 +174,22 @@ def _title(statistic: str) -> str:
 
 
 DOUBTFUL = 0.01  # a p below it, over all judges, is told
+EACH = 5  # labels that a judge meets, and that it misses, of either kind: too few for t below that (Cochran 1954)
 
 
 @dataclass(frozen=True)
 class TwiceOrOnce:
     """A judge's agreement with people's labels of items labelled twice or more, and of those labelled once.
 
-    `p`: two-sided, of no difference; nan where either kind is missing or fewer than 2 clusters hold labels.
+    `p`: two-sided, of no difference; nan where either kind is missing or fewer than 2 clusters hold labels. `fewest`:
+    of the labels of either kind, those that the judge agrees with or those that it does not, whichever are least.
     """
 
     judge: str
     twice: float
     once: float
     p: float
+    fewest: float
 
 
 def twice_or_once(scores: LabelScores) -> tuple[TwiceOrOnce, ...]:
@@ -202,8 +205,10 @@ def twice_or_once(scores: LabelScores) -> tuple[TwiceOrOnce, ...]:
 
 
 def second_label_cautions(scores: LabelScores, near: bool = False) -> Iterator[ReportWarning]:
-    """`unlike_second_labels`: by Bonferroni over the judges, one for the plainest. `near`: agreement is by distance."""
-    found = [one for one in twice_or_once(scores) if not math.isnan(one.p)]
+    """`unlike_second_labels`: by Bonferroni over the judges, one for the plainest; of judges with `EACH` labels of each
+    kind. `near`: agreement is by distance.
+    """
+    found = [one for one in twice_or_once(scores) if not math.isnan(one.p) and one.fewest >= EACH]
     plainest = min(found, key=lambda one: one.p, default=None)
     if plainest is not None and plainest.p * len(found) < DOUBTFUL:
         shares = {"near_twice" if near else "twice": 100 * plainest.twice, "once": 100 * plainest.once}
@@ -215,7 +220,7 @@ def _compared(judge: str, score: closed_forms.Array, clusters: Codes, several: M
     known, count = ~np.isnan(score), int(clusters.max(initial=-1)) + 1
     parts = [known & several, known & ~several]
     if not all(part.any() for part in parts):
-        return TwiceOrOnce(judge, math.nan, math.nan, math.nan)
+        return TwiceOrOnce(judge, math.nan, math.nan, math.nan, 0.0)
     means = [float(score[part].mean()) for part in parts]
     pulls = [
         tally(clusters[part], count, score[part] - mean) / part.sum() for part, mean in zip(parts, means, strict=True)
@@ -224,4 +229,5 @@ def _compared(judge: str, score: closed_forms.Array, clusters: Codes, several: M
     pull = pulls[0] - pulls[1]
     se = math.sqrt(held / (held - 1) * float(pull @ pull)) if held > 1 else math.nan
     t = (means[0] - means[1]) / se if se > 0 else math.nan
-    return TwiceOrOnce(judge, means[0], means[1], float(2 * tails.Student.sf(abs(t), held - 1)))
+    fewest = min(float(min(score[part].sum(), (1 - score[part]).sum())) for part in parts)
+    return TwiceOrOnce(judge, means[0], means[1], float(2 * tails.Student.sf(abs(t), held - 1)), fewest)

@@ -376,6 +376,7 @@ def test_a_label_is_one_of_several_where_its_unit_has_two() -> None:
     units, agreed = np.array([0, 1, 1, 2, 2, 2]), np.array([1.0, 0.5, 0.25, 0.0, 0.0, 0.0])
     [found] = comparison_cautions.twice_or_once(LabelScores({"j": agreed}, units, units, len(units)))
     assert (found.once, found.twice) == (1.0, 0.15)
+    assert found.fewest == 0, "of the one label that stands alone the judge misses none: three of three say nothing"
 
 
 @pytest.mark.parametrize(
@@ -396,14 +397,15 @@ def test_unlike_second_labels_are_told_by_t_over_the_topics_that_hold_labels(
 
 
 @pytest.mark.parametrize(
-    ("others", "p", "twice", "kind"),
-    [(0, 0.01, 0.5, None), (0, 0.00999, 0.5, "harder"), (1, 0.005, 0.5, None), (1, 0.00499, 0.6, "easier"),
-     (0, 0.001, 0.55, "easier")],
+    ("others", "p", "twice", "fewest", "kind"),
+    [(0, 0.01, 0.5, 5, None), (0, 0.00999, 0.5, 5, "harder"), (1, 0.005, 0.5, 5, None), (1, 0.00499, 0.6, 5, "easier"),
+     (0, 0.001, 0.55, 5, "easier"), (0, 0.001, 0.5, 4.9, None)],
 )  # fmt: skip
 def test_second_labels_are_unlike_below_one_percent_over_all_judges(
-    others: int, p: float, twice: float, kind: str | None, monkeypatch: pytest.MonkeyPatch
+    others: int, p: float, twice: float, fewest: float, kind: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = [("j", twice, 0.55, p), *[(f"o{n}", 0.5, 0.5, 0.9) for n in range(others)], ("none", *[math.nan] * 3)]
+    several = [(f"o{n}", 0.5, 0.5, 0.9, 5) for n in range(others)]
+    rows = [("j", twice, 0.55, p, fewest), *several, ("none", *[math.nan] * 3, 0)]
     made = [comparison_cautions.TwiceOrOnce(*row) for row in rows]
     monkeypatch.setattr(comparison_cautions, "twice_or_once", lambda _: made)
     told_of: Any = [*comparison_cautions.second_label_cautions(Made())]  # type: ignore[arg-type] - read by the stub alone

@@ -166,7 +166,7 @@ def test_grades_of_schools_and_tables_with_a_row_for_each_rater_are_asked_about_
 
 
 def test_a_status_of_other_tools_is_ours() -> None:
-    table = frame("id rater answer status\n1 ann_1 A success\n1 gpt-4o B done\n2 ann_1 A finished\n2 gpt-4o A refusal")
+    table = frame("id rater answer status\n1 ann_1 A OK\n1 gpt-4o B done\n2 ann_1 A finished\n2 gpt-4o A refusal")
     made = tidy(table, propose(table).mapping).labels
     assert made["status"].tolist() == ["ok", "ok", "ok", "refused"]
 

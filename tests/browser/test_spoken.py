@@ -95,7 +95,7 @@ def test_ctrl_enter_on_the_only_open_criterion_says_what_it_lacks_and_a_sheet_it
     page.keyboard.press("Escape")
     page.keyboard.press("?")
     expect(page.get_by_role("button", name="Close")).to_be_focused()
-    expect(page.get_by_role("button", name="Close")).to_have_accessible_description("Help")
+    expect(page.get_by_role("dialog", name="Help")).to_have_attribute("aria-modal", "true")
 
 
 def test_a_field_for_a_score_says_which_criterion_of_how_many(opened: Callable[..., Any]) -> None:

@@ -13,6 +13,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -166,21 +167,13 @@ def _wanted(root: Path) -> Iterator[Probe]:
             yield from ((str(row["id"]), system, text, "") for system in systems)
 
 
-def _insights(root: Path) -> Iterator[Probe]:
-    """Each of a task's about each system's report on it."""
+def _of_each_system(root: Path, pattern: str, name: str, text: str) -> Iterator[Probe]:
+    """`text` of each entry of the list `name` of a task's files, about each system's report on it."""
     reports = [*root.glob("results/*/*/*/final_report.md")]
-    for path in root.rglob("gold_insights_from_*.json"):
-        for one in json.loads(_read(path))["gold_insights"]:
+    for path in root.rglob(pattern):
+        for one in json.loads(_read(path))[name]:
             on = (report.parts[-3] for report in reports if report.parts[-2] == path.parts[-2])
-            yield from ((path.parts[-2], system, one["insight"], "") for system in on)
-
-
-def _checklist(root: Path) -> Iterator[Probe]:
-    reports = [*root.glob("results/*/*/*/final_report.md")]
-    for path in root.rglob("checklist.json"):
-        for one in json.loads(_read(path))["checklist"]:
-            on = (report.parts[-3] for report in reports if report.parts[-2] == path.parts[-2])
-            yield from ((path.parts[-2], system, one["requirement"], "") for system in on)
+            yield from ((path.parts[-2], system, one[text], "") for system in on)
 
 
 def _table(root: Path) -> Iterator[Probe]:
@@ -194,7 +187,11 @@ REPORTS: Mapping[str, Callable[[Path], Iterator[Text]]] = {
 }  # fmt: skip
 PROBES: Mapping[str, Callable[[Path], Iterator[Probe]]] = {
     "facts": _facts, "statements": _statements, "points": _points, "claims": _claims, "cited": _cited, "votes": _votes,
-    "checked": _checked, "wanted": _wanted, "insights": _insights, "checklist": _checklist, "table": _table,
+    "checked": _checked, "wanted": _wanted, "table": _table,
+    "insights": partial(
+        _of_each_system, pattern="gold_insights_from_*.json", name="gold_insights", text="insight"
+    ),
+    "checklist": partial(_of_each_system, pattern="checklist.json", name="checklist", text="requirement"),
 }  # fmt: skip
 
 

@@ -44,7 +44,7 @@ def recipe_text(recipe: Recipe) -> str:
     tables: dict[str, Mapping[str, Any]] = {
         "form": {name: text for name, text in form.items() if text}, "columns": made.columns,
         "constants": made.constants, "kinds": made.kinds, "kind_words": made.kind_words, "orders": made.orders,
-        "beside": recipe.beside,
+        "statuses": made.statuses, "beside": recipe.beside,
     }  # fmt: skip
     for name, table in tables.items():
         if table:
@@ -86,6 +86,7 @@ def read_recipe(path: Path) -> Recipe:
             kinds=dict(_table(held, "kinds")),
             kind_words=dict(_table(held, "kind_words")),
             orders=dict(_table(held, "orders")),
+            statuses=dict(_table(held, "statuses")),
             answers={one["criterion"]: Answers(one["read_as"], one["words"]) for one in held.get("answers", [])},
         )
         return Recipe(

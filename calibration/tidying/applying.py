@@ -15,7 +15,8 @@ from calibration.tidying.found import is_of_judge, raters_in
 from calibration.tidying.keys import codes_of
 from calibration.tidying.mapping import JOINED, Answers, LabelMap
 from calibration.tidying.measures import SPENT
-from calibration.tidying.value_sets import STATUS, plain
+from calibration.tidying.statuses import KNOWN
+from calibration.tidying.value_sets import plain
 from plain.typed_options import typed
 
 BAD_STATUS = {*verdicts.STATUSES} - {"ok"}
@@ -26,10 +27,6 @@ RETRIED = re.compile(
     r"(?:^|[\W_.])(?:attempts?|retry|retries|tries|try)(?:[\W_]*(?:no|number|nr|id|index|\d+))?$", re.I
 )
 IGNORED = "ignore"  # what --map-label calls an answer that was not asked for
-UNSAID = ("none", "null", "nan", "<na>", "-", "--", ".")  # no answer as an answer; as a status perhaps no fault
-WORKED = dict.fromkeys(
-    ("ok", "success", "succeeded", "successful", "done", "complete", "completed", "finished", "valid"), "ok"
-)
 BESIDE = "__"  # opens a column of what stands beside each answer
 ROW, AT = f"{BESIDE}row", f"{BESIDE}at"  # the row of the wide table, and which of its columns of answers
 
@@ -168,8 +165,7 @@ def _named(long: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
     elif "rater_kind" not in out:
         out["rater_kind"] = out["rater_id"].map(mapping.kinds).fillna("")
     if "status" in out:
-        known = WORKED | {word: said for word, said in STATUS.items() if word not in UNSAID}
-        out["status"] = out["status"].map(lambda word: known.get(plain(word), word))
+        out["status"] = out["status"].map(lambda word: mapping.statuses.get(word) or KNOWN.get(plain(word), word))
     if "presentation" in out:
         words = {**roles.ORDERS, **mapping.orders}
         shown = out["presentation"].map(lambda word: words.get(word.strip(), words.get(word.strip().lower(), word)))

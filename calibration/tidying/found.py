@@ -27,6 +27,7 @@ class Found:
     kinds: dict[str, str] = field(default_factory=dict)
     kind_words: dict[str, str] = field(default_factory=dict)
     orders: dict[str, str] = field(default_factory=dict)
+    statuses: dict[str, str] = field(default_factory=dict)
     flagged: str = ""  # the column that says, otherwise than labels.csv does, that some pairs were shown turned
     answers: dict[str, Answers] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)
@@ -35,8 +36,9 @@ class Found:
     @property
     def mapping(self) -> LabelMap:
         return LabelMap(
-            self.columns, self.constants, self.spread, self.kinds, self.kind_words, self.answers, self.orders
-        )
+            self.columns, self.constants, self.spread, self.kinds, self.kind_words, self.answers, self.orders,
+            self.statuses,
+        )  # fmt: skip
 
     @property
     def names(self) -> list[str]:

@@ -51,7 +51,7 @@ class LabelMap:
     `columns`: part -> the columns that hold it, joined where they are several; `constants`: part -> one value for all
     rows; `spread`: the columns of a wide table; `kinds`: rater -> human or judge, where no column says it;
     `kind_words`: a column's words for them; `answers`: criterion -> how its answers are read, "" for those not listed;
-    `orders`: a column's words for a presentation, AB or BA.
+    `orders`: a column's words for a presentation, AB or BA; `statuses`: a column's words for what became of a call.
     """
 
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -61,6 +61,7 @@ class LabelMap:
     kind_words: Mapping[str, str] = field(default_factory=dict)
     answers: Mapping[str, Answers] = field(default_factory=dict)
     orders: Mapping[str, str] = field(default_factory=dict)
+    statuses: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def scores(self) -> set[str]:

@@ -171,6 +171,44 @@ def test_a_status_of_other_tools_is_ours() -> None:
     assert made["status"].tolist() == ["ok", "ok", "ok", "refused"]
 
 
+POINTS = "id rater Punkte Status\n" + "\n".join(
+    f"{at} {who} {at * 2.5 + place} {'Fehler' if (at, who) == (3, 'gpt-4o') else 'OK'}"
+    for at in range(40)
+    for place, who in enumerate(("ann_1", "gpt-4o"))
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "asks", "tells"),
+    [
+        (Asked(), "'Punkte' may hold them: --map label=Punkte,status=Status --map-label Fehler=invalid where", ""),
+        (
+            Asked(columns={"label": ("Punkte",)}),
+            "",
+            "1 answer beside 'Fehler' in 'Status', which is not read: --map status=Status --map-label Fehler=invalid",
+        ),
+        (
+            Asked(columns={"label": ("Punkte",), "status": ("Status",)}),
+            "'Status' says 'Fehler', which is none of ok, invalid, missing, refused: --map-label Fehler=invalid",
+            "",
+        ),
+        (Asked(columns={"label": ("Punkte",), "status": ("Status",)}, words={"Fehler": "invalid"}), "", ""),
+        (Asked(columns={"label": ("Status",)}, words={"Fehler": "answer"}), "", ""),
+    ],
+)
+def test_a_column_that_says_which_calls_failed_is_never_taken_for_the_answers_or_passed_over_in_silence(
+    asked: Asked, asks: str, tells: str
+) -> None:
+    proposal = propose(frame(POINTS), asked)
+    assert asks in " ".join(proposal.problems), proposal.problems
+    assert bool(asks) is bool(proposal.problems)
+    assert tells in " ".join(proposal.told), proposal.told
+    assert bool(tells) is ("is not read" in " ".join(proposal.told))
+    if asked.words.get("Fehler") == "invalid":
+        made = tidy(frame(POINTS), proposal.mapping).labels
+        assert made.loc[made["status"].eq("invalid"), ["item_id", "rater_id"]].to_numpy().tolist() == [["3", "gpt-4o"]]
+
+
 def test_when_an_answer_was_given_is_known_by_its_head() -> None:
     heads = (
         "time",

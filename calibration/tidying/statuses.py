@@ -1,0 +1,108 @@
+"""Columns that say whether a call worked: what their words mean, and where one may be the answers or goes unread."""
+
+import re
+from collections.abc import Collection, Iterator
+
+import pandas as pd
+
+from calibration.table.roles import NAMES, all_numbers, in_english
+from calibration.table.typed_cells import is_number
+from calibration.table.verdicts import STATUSES
+from calibration.tidying import keys, measures
+from calibration.tidying.found import Found, some_of, words_of
+from calibration.tidying.no_answers import NO_ANSWER
+from calibration.tidying.value_sets import STATUS, plain
+from plain.counting import counted
+from plain.typed_options import by_map, typed
+
+WORKED = dict.fromkeys(
+    ("ok", "success", "succeeded", "successful", "done", "complete", "completed", "finished", "valid"), "ok"
+)
+UNSAID = ("none", "null", "nan", "<na>", "-", "--", ".")  # no answer as an answer; as a status perhaps no fault
+KNOWN = WORKED | {word: said for word, said in STATUS.items() if word not in UNSAID}
+# what nothing is read by: such a word is asked about or told
+FAULT = re.compile(
+    r"fehler|fail|error|time ?out|timed out|überschr|abort|abgebr|cancel|pending|offen|reject|skip|limit"
+)
+HEADS = ("status", *NAMES["status"])
+MOST = 8  # different words of such a column
+
+
+def is_status(name: str, words: Collection[str]) -> bool:
+    """Whether few words say that calls worked or failed, or stand under such a head; never numbers."""
+    texts = {*map(plain, words)}
+    if not texts or len(texts) > MOST or any(map(is_number, texts)):
+        return False
+    return in_english(name.rpartition(".")[2]) in HEADS or bool(texts & WORKED.keys()) or all(map(says_failed, texts))
+
+
+def says_failed(word: str) -> bool:
+    """Whether a word of such a column says that there is no answer, as far as it can be known."""
+    text = plain(word)
+    return KNOWN.get(text, "ok") != "ok" or bool(FAULT.search(text) or NO_ANSWER.search(text))
+
+
+def read_words(found: Found) -> None:
+    """What the words of the column of statuses mean, as the user says; those that nobody knows are asked about."""
+    (name,) = found.columns.get("status", ("",))[:1]
+    words = words_of(found.table[name]) if name in found.table else []
+    found.statuses = {word: said for word in words if (said := found.asked.words.get(word, "")) in STATUSES}
+    unknown = [word for word in words if plain(word) not in {*KNOWN, *UNSAID} and word not in found.statuses]
+    if unknown:
+        found.problems.append(
+            f"{name!r} says {some_of([*map(repr, unknown)], 4)}, which is none of {', '.join(STATUSES)}: "
+            f"{_meant(unknown)}, or as they were meant; {by_map('ignore', name)} where it says nothing of the answers"
+        )
+
+
+def ask_of_answers(found: Found) -> None:
+    """A column of statuses that was taken for the answers is asked about where numbers beside it may be them."""
+    (name,) = found.columns.get("label", ("",))[:1]
+    if not name or "label" in found.asked.columns:
+        return
+    words = words_of(found.table[name])
+    numbers = [*_numbers_beside(found)] if is_status(name, words) else []
+    if numbers:
+        del found.columns["label"]
+        said = [word for word in words if plain(word) not in KNOWN]
+        meant = f" {_meant(said)}" if said else ""
+        found.problems.append(
+            f"{name!r} says {some_of([*map(repr, words)], 4)}: the answers, or whether there is one? "
+            f"{' and '.join(map(repr, numbers))} may hold them: "
+            f"{typed('--map', f'label={numbers[0]}', f'status={name}')}{meant} where {numbers[0]!r} does, "
+            f"{by_map('label', name)} where {name!r} does"
+        )
+
+
+def unread(found: Found) -> None:
+    """Tell of answers beside which a column that is not read says that there was none."""
+    if len(found.columns.get("label", ())) != 1 or "status" in found.columns:
+        return
+    answered = found.table[found.columns["label"][0]].str.strip().ne("")
+    for name in found.free():
+        words = words_of(found.table[name])
+        failed = [word for word in words if says_failed(word)] if is_status(name, words) else []
+        count = int((answered & found.table[name].isin(failed)).sum())
+        if count:
+            said = [word for word in words if plain(word) not in KNOWN]
+            meant = f" {_meant(said)}" if said else ""
+            found.told.append(
+                f"{counted(count, 'answer')} beside {some_of([*map(repr, failed)], 4)} in {name!r}, which is not read: "
+                f"{by_map('status', name)}{meant} leaves them out"
+            )
+
+
+def _numbers_beside(found: Found) -> Iterator[str]:
+    """Columns of numbers without a part that may be scores: no price, size or time, and no count of the rows."""
+    for name in found.free():
+        cells = found.table[name][found.table[name].str.strip().ne("")]
+        is_other = measures.MONEY.search(name) or keys.WHEN.search(name) or measures.measure_of(f"one {name}")[1]
+        if is_other or in_english(name) in measures.NO_ANSWER or cells.empty or not all_numbers(cells):
+            continue
+        numbers = pd.to_numeric(cells)
+        if not (numbers.is_unique and numbers.mod(1).eq(0).all()):
+            yield name
+
+
+def _meant(words: Collection[str]) -> str:
+    return typed("--map-label", *(f"{word}={'invalid' if says_failed(word) else 'ok'}" for word in words))

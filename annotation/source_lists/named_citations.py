@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from annotation.source_lists.reference_entries import key_of
+from annotation.texts.openers import OpenedBy
 from annotation.texts.spans import GONE, Span
 
 _YEAR = r"(?:1[5-9]|20)[0-9]{2}[a-z]?|n\.d\.|forthcoming|in press"
-_PARENTHESIS = re.compile(rf"[(（\[]([^()（）\[\]\n]{{2,400}}?(?:{_YEAR})[^()（）\[\]\n]{{0,80}})[)）\]]")
+_PARENTHESIS = OpenedBy("(（[", rf"([^()（）\[\]\n]{{2,400}}?(?:{_YEAR})[^()（）\[\]\n]{{0,80}})[)）\]]")
 _PART = re.compile(
     rf"(?:(?:see(?: also)?|e\.g\.|cf\.|also|and|i\.e\.|vgl\.|siehe|voir|véase|ver|cfr\.|см\."
     rf"|as in)[,，]?\s+){{0,3}}\s*(.{{2,160}}?)[,，]?\s+\(?({_YEAR})(?:\s?[,&]\s?(?:{_YEAR}))*\)?"

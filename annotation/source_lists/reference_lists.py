@@ -288,7 +288,9 @@ def _may_name_sources(line: str) -> bool:
         return "www." in line
     is_short = len(line) < 60 and (":*" in line or ":." in line)
     addressed = "://" in line or "www." in line or "]:" in line or "]：" in line
-    return is_short or addressed or _LABELLED.match(line) is not None
+    if is_short or addressed:
+        return True
+    return ("[" in line or line.rstrip(" \t").endswith(("*", "_"))) and _LABELLED.match(line) is not None
 
 
 def _number(found: Lists) -> None:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
+from annotation.texts.openers import OpenedBy
 from annotation.texts.spans import Span
 
 _SEPARATOR = r"[ \t]{0,2}(?:[,;，；、،؛]|[–—‑－～~-])[ \t]{0,2}"
@@ -274,9 +275,10 @@ _GLUED = re.compile(
     r"|(?<=[^\W\d_]\\[.!].)|(?<=[0-9]{4}\\[.!].)|(?<=[。，；！？].))[0-9]{0,2}(?:,[ \t]?[0-9]{1,3}){0,9})"
     r"(?=[ \t\n\"”’)|\ufdd0]|$|[。，]|(?=[\u4e00-\u9fff]))"
 )
-_LEFT_OVER = re.compile(
-    r"[.!?](?:[\"”’*]{0,2}|[\"”][ ])([0-9]{1,3}(?:,[ ]?[0-9]{1,3}){0,9})"
-    r"(?=[ \t\ufdd0]*+(?:\n|\Z)|[ ]{1,2}[*_\"“(]{0,3}[A-Z])"
+_LEFT_OVER = OpenedBy(
+    ".!?",
+    r"(?:[\"”’*]{0,2}|[\"”][ ])([0-9]{1,3}(?:,[ ]?[0-9]{1,3}){0,9})"
+    r"(?=[ \t\ufdd0]*+(?:\n|\Z)|[ ]{1,2}[*_\"“(]{0,3}[A-Z])",
 )
 _SENTENCE_END = re.compile(
     r"(?:([^\W\d_]{4,30})|\w[*\"”’)%]{1,4}"

@@ -33,7 +33,8 @@ _FILE = r"[^\[\]\n\"“”]{1,120}\.(?:md|pdf|txt|docx?|csv|tsv|xlsx?|pptx?|html
 _ADDRESS = r"\((?:[^\s()]|\([^\s()]{0,300}\)){0,2000}+\)"
 
 # (a string without which the pattern cannot match, the pattern, the kind); the hint keeps plain reports fast, and so
-# does `(?:\\\[|\[)` in place of `\\?\[`: re looks for a first character, not everywhere
+# does a first character: a backslash in front of it is a group, and goes with the match
+_BRACKET = r"\[(?:(?<=(\\)\[))?"
 _TAG = r"(?:\\<|<)"  # with a backslash, as a document that shows its tags is written
 _ARGUMENT = _TAG + r"argument name=[^>\n]{0,120}>[^<\n]{0,200}(?:</argument\\?>)?"
 _PATTERNS: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
@@ -70,10 +71,10 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
             r"|†)[^】【\n]{0,40}?】", 0, "lenticular"),
         ("【", r"【[0-9]{1,3}†(?:source|[A-Z]?[0-9:\-–]{0,8}(?:L?[0-9]{1,6}(?:-L?[0-9]{1,6})?)?)", 0, "lenticular"),
         ("†", r"\[[0-9]{1,3}(?::[0-9]{1,3})?†[^\]\n]{0,40}\]", 0, "lenticular"),
-        ("[^", r"(?:\\\[|\[)\^(?:[0-9]{1,3}(?:[_-][0-9]{1,3})?\^?|[A-Za-z][\w-]{0,39})\\?\](?!:)", 0, "footnote"),
+        ("[^", _BRACKET + r"\^(?:[0-9]{1,3}(?:[_-][0-9]{1,3})?\^?|[A-Za-z][\w-]{0,39})\\?\](?!:)", 0, "footnote"),
         (
             "[",
-            rf"(?:\\\[|\[)(?:see )?{_SOURCE}\s?(?:\bno\b)?[.:：#]?\s?{_N}(?:\s?[,;，、–-]\s?{_N}){{0,30}}\\?\]",
+            rf"{_BRACKET}(?:see )?{_SOURCE}\s?(?:\bno\b)?[.:：#]?\s?{_N}(?:\s?[,;，、–-]\s?{_N}){{0,30}}\\?\]",
             re.I,
             "named",
         ),
@@ -111,7 +112,7 @@ def find_tokens(text: str) -> Iterator[Span]:
     for hint, pattern, kind in _PATTERNS:
         if missing.isdisjoint(hint) and hint in text:
             for match in pattern.finditer(text):
-                yield Span(match.start(), match.end(), kind)
+                yield Span(match.start() - bool(match.lastindex), match.end(), kind)
     for match in _TURNS.finditer(text):
         lead = _TURN_LEAD.search(text, max(0, match.start() - 12), match.start())
         if lead or not text[match.start() - 1 : match.start()].isalnum():

@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator
 
 from annotation.source_lists.reference_headings import LABELS_ABROAD, POINTERS_ABROAD
+from annotation.texts.openers import OpenedBy
 from annotation.texts.spans import GONE, GONE_END, SHIELD, Span
 
 _G, _E = GONE, GONE_END
-_GAP = re.compile(rf"[{_G}{_E}][{_G}{_E} \t]*+")
-_LABEL_END = re.compile(rf"([:：][*_]{{0,3}})[ \t]*[*_]{{0,3}}{_G}")
+_GAP = re.compile(rf"{_G}[{_G} \t]*+")
+_LABEL_END = OpenedBy(":：", rf"([*_]{{0,3}})[ \t]*[*_]{{0,3}}{_G}")
 _LABEL = re.compile(
     r"[*_(]{0,4}(?:\b(?:data )?(?:sources?|references?|refs?|citations?|cited|see|read more|learn more)|"
     rf"{LABELS_ABROAD}|参考|引用)[ \t]*[*_]{0, 3}$",
@@ -24,8 +25,9 @@ _HUSK = re.compile(r"(?:[0-9]{1,3}\\?[.)])?[\s\[\](){}（）【】*_~.,;:，、�
 _EMPTY_TAG = re.compile(
     rf"<(sup|sub|small|cite|span|em|strong|i|b)\b[^<>\n]{{0,100}}>[ \t,;]{{0,5}}{_G}[ \t{_G},;]*+</\1>", re.IGNORECASE
 )
-_EMPTY_PAIR = re.compile(
-    rf"[(（\[](?:[ \t*_]{{0,3}}(?:data |see )?(?:sources?|refs?|references?|citations?|see(?: also)?|via|cf|from|来源"
+_EMPTY_PAIR = OpenedBy(
+    "(（[",
+    rf"(?:[ \t*_]{{0,3}}(?:data |see )?(?:sources?|refs?|references?|citations?|see(?: also)?|via|cf|from|来源"
     rf"|{LABELS_ABROAD}|{POINTERS_ABROAD}"
     rf"|参考|参见|见|引用)[:：.]?[*_]{{0,3}})?"
     rf"[ \t,;，；.&]{{0,9}}{_G}[ \t{_G},;，；.&]*+[)）\]]",
@@ -53,7 +55,7 @@ def find_husks(text: str) -> Iterator[Span]:
 
 def find_blanks(text: str) -> Iterator[Span]:
     """Blanks and commas that a deletion exposed. `text` shows crossed-out line ends as `GONE_END`."""
-    for match in _GAP.finditer(text):
+    for match in _GAP.finditer(text.replace(_E, _G)):
         start = match.start()
         while text[start - 1 : start] in (" ", "\t"):
             start -= 1
@@ -90,7 +92,7 @@ def find_empty_lines(text: str) -> Iterator[Span]:
     exposed = False
     for line in text.split("\n"):
         end = place + len(line)
-        bare = line.replace(_G, "").replace(_E, "")
+        bare = line.replace(_G, "").replace(_E, "") if _G in line or _E in line else line
         if len(bare) < len(line) and SHIELD not in line and _nothing_left(bare):
             yield Span(place, min(end + 1, len(text)), "space")
             exposed = True

@@ -15,6 +15,7 @@ from annotation.blinding import find_provenance
 from annotation.source_lists import named_citations, reference_lists
 from annotation.stripping import citation_links, citation_numbers, citation_tokens, copied_pages, table_sources, tidying
 from annotation.texts.figures import figure_zones
+from annotation.texts.rare_signs import RareSigns, rare_signs
 from annotation.texts.spans import GONE, Span, WorkingCopy, code_zones, delete, joined, math_zones
 
 __all__ = ["VERSION", "Span", "Stripped", "strip_citations"]
@@ -42,7 +43,7 @@ _MOST_PASSES = 8  # a deletion may expose a mark; two passes are the rule, nesti
 _ENCODING = re.compile(r"\A\ufeff+|\r+(?=\n)")
 _DEFINED_LABEL = re.compile(r"\[([^\[\]\n^]{1,60}+)\]:[ \t]*\S")
 _LEFT_ADDRESS = re.compile(r"https?://|www\.(?<=\bwww\.)[\w-]+\.")
-_LEFT_NUMBER = re.compile(r"\\?\[\^?[0-9]{1,3}(?:[,;–-][ ]?[0-9]{1,3})*\^?\\?\]")
+_LEFT_NUMBER = re.compile(r"\[\^?[0-9]{1,3}(?:[,;–-][ ]?[0-9]{1,3})*\^?\\?\]")
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,10 @@ def strip_citations(markdown: str) -> Stripped:
     text = markdown
     removed: list[Span] = []
     first: _Pass | None = None
+    rare = rare_signs(markdown)
     for _ in range(_MOST_PASSES):
         encoding = list(_encoding(text))
-        current = _Pass(tuple(encoding), reference_lists.Lists(), 0) if encoding else _strip_once(text)
+        current = _Pass(tuple(encoding), reference_lists.Lists(), 0) if encoding else _strip_once(text, rare)
         if first is None and not encoding:
             first = current
         if not current.spans:
@@ -82,19 +84,20 @@ class _Pass:
     marks: int
 
 
-def _strip_once(text: str) -> _Pass:
+def _strip_once(text: str, rare: RareSigns) -> _Pass:
     copy = WorkingCopy(text)
     copy.claim(find_provenance(text))
     copy.shield([*figure_zones(copy.text), *code_zones(copy.text), *math_zones(copy.text)])
     copy.claim(citation_links.find_images(copy.text))
     labels = _defined_labels(copy.text)
     lists = reference_lists.find_lists(
-        copy.text, citation_numbers.bracket_numbers(copy.text) | citation_numbers.raised_numbers(copy.text)
+        copy.text,
+        citation_numbers.bracket_numbers(copy.text) | citation_numbers.raised_numbers(copy.text, rare.superscripts),
     )
     copy.claim(lists.spans)
     listed = frozenset(lists.numbers)
     copy.claim(copied_pages.find_cards(copy.text))
-    copy.claim(citation_tokens.find_tokens(copy.text))
+    copy.claim(citation_tokens.find_tokens(copy.text, rare.private_use))
     copy.claim([*copied_pages.find_chips(copy.text), *copied_pages.find_copied_marks(copy.text)])
     copy.claim(table_sources.find_linked_cells(copy.text))
     copy.claim(citation_links.find_links(copy.text, labels, lists.entries))
@@ -173,7 +176,7 @@ def _warnings(report: str, text: str, removed: Sequence[Span], first: _Pass | No
     if report.strip() and len(text.strip()) < 300:
         warnings.append(f"{len(text.strip())} characters left")
     counts = Counter(span.kind for span in removed)
-    if "://" in text or "www." in text or "[" in text:
+    if "[" in text or "://" in text or "www." in text:
         copy = WorkingCopy(text)
         copy.shield([*figure_zones(text), *code_zones(text), *math_zones(text)])
         if addresses := len(_LEFT_ADDRESS.findall(copy.text)):

@@ -14,15 +14,14 @@ _LONGEST_CHAT = 600  # characters of a preamble or an offer; anything longer is 
 _LONGEST_NOTICE = 300
 
 _TAG = re.compile(rf"<(?:!--|/?(?:{'|'.join(THINKING)})>)", re.IGNORECASE)
-_NOTICE_HINTS = tuple(  # one by one, each after plain letters, for which a text is searched faster
-    re.compile(hint)
-    for hint in (
-        "AI",
-        "人工智能",
-        "大模型",
-        "大语言模型",
-        "anguage [Mm]odel(?<=[Ll]anguage .{5})",
-        "rtificial [Ii]nt(?<=[Aa]rtificial .{3})",
+_NOTICE_HINTS = tuple(  # one by one, each after plain letters, for which a text is searched faster; of each a rare sign
+    (sign, re.compile(hint))
+    for sign, hint in (
+        ("A", "AI"),
+        ("智", "人工智能"),
+        ("模", "大(?:语言)?模型"),
+        ("l", "anguage [Mm]odel(?<=[Ll]anguage .{5})"),
+        ("r", "rtificial [Ii]nt(?<=[Aa]rtificial .{3})"),
     )
 )
 _NOTICE_WORDS = re.compile(
@@ -127,7 +126,8 @@ def _tagged(text: str) -> Iterator[Span]:
 def _notices(text: str) -> Iterator[Span]:
     """Lines that say only that a machine wrote the text."""
     done = 0
-    for first, last in sorted(found.span() for hint in _NOTICE_HINTS for found in hint.finditer(text)):
+    hints = [hint for sign, hint in _NOTICE_HINTS if sign in text]
+    for first, last in sorted(found.span() for hint in hints for found in hint.finditer(text)):
         if first < done:
             continue
         start = text.rfind("\n", max(0, first - _LONGEST_NOTICE), first) + 1

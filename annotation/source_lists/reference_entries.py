@@ -15,6 +15,8 @@ _LABEL = re.compile(_LEAD + rf"\\?\[\^?({_LETTER_AND_DIGIT}[\w#:.+-]{{2,30}})\\?
 _LEADING_NUMBER = re.compile(r"[ \t>]*(?:[-*•·+][ \t]+)?[({]?([0-9]{1,3})(?:\\?[.)}、:：]\)?|\b)[ \t]+(?=\S)")
 _LINKED_NUMBER = re.compile(_LEAD + r"\[\\?\[?\(?([0-9]{1,3})[^\]\w]{0,3}\\?\]\]?\(")
 _TRAILING_MARKS = re.compile(r"((?:\\?\[[0-9]{1,3}\\?\][ \t]*)+)[.;]?\s*$")
+_NUMBERS = re.compile(r"[0-9]{1,3}")
+_NOTE = re.compile(r"[ \t>]{0,3}\\?\[\^([0-9]{1,3})")
 _BARE_NUMBERS = re.compile(r"[ \t>\-*]*[0-9]{1,3}(?:[ \t]*[,;][ \t]*[0-9]{1,3})*[.\s]*$")
 _RECORD = re.compile(
     r"\b(?:doi|arxiv|isbn|issn|pmid|pmcid)\b[\s:.]|\b10\.[0-9]{4,9}/|\b(?:accessed|retrieved|last (?:visited"
@@ -126,14 +128,14 @@ def numbers_of(line: str) -> set[int]:
     """Numbers that `line` gives to its source; years and page numbers are not among them."""
     found: set[int] = set()
     if lead := LEADING_MARKS.match(line):
-        found |= {int(n) for n in re.findall(r"[0-9]{1,3}", lead[1])}
+        found |= {int(n) for n in _NUMBERS.findall(lead[1])}
     elif linked := _LINKED_NUMBER.match(line):
         found.add(int(linked[1]))
     elif numbered := _LEADING_NUMBER.match(line):
         found.add(int(numbered[1]))
     if trail := _trailing_marks(line):
-        found |= {int(n) for n in re.findall(r"[0-9]{1,3}", trail[1])}
-    if note := re.match(r"[ \t>]{0,3}\\?\[\^([0-9]{1,3})", line):
+        found |= {int(n) for n in _NUMBERS.findall(trail[1])}
+    if note := _NOTE.match(line):
         found.add(int(note[1]))
     return {n for n in found if 0 < n <= 999}
 

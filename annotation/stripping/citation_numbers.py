@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from annotation.texts.openers import OpenedBy
 from annotation.texts.spans import Span
@@ -64,8 +65,7 @@ _COUNTING = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """A bracket that holds nothing but numbers. `values` is empty where they cannot all be citations."""
 
     start: int
@@ -194,7 +194,7 @@ def find_numbers(text: str, marks: list[Mark], judged: Profile) -> Iterator[Span
         elif text[start - 1 : start] in ("\\", "^"):
             start -= 1
         end = mark.end + (text[mark.end : mark.end + 1] == "^")
-        if page := _PAGE_BEHIND.match(text, end):
+        if text[end : end + 1] == ":" and (page := _PAGE_BEHIND.match(text, end)):
             end = page.end()
         yield Span(start, end, "escaped" if text[mark.end - 2] == "\\" or text[start] == "\\" else "number")
         before = mark
@@ -293,23 +293,19 @@ _REMARK = re.compile(  # a parenthesis of words, `(the toll)3`; not `(mol/L)2`
 _CLOSING = re.compile(r"[*_\"”’)]{0,4}(?:[.,;:]|[ \t]*(?:\n|$))")
 
 
-def raised_numbers(text: str) -> frozenset[int]:
-    """Every number of a superscript behind a word or a stop; `10³` and `m²` raise none."""
+def raised_numbers(text: str, superscripts: bool) -> frozenset[int]:
+    """Every number of a superscript behind a word or a stop; `10³` and `m²` raise none.
+
+    `superscripts`: whether there may be digits that are ones as characters.
+    """
     found: set[int] = set()
     patterns = [_SUP_NUMBERS] if "<sup>" in text else []
-    patterns += [_SUPER_RUN] if _may_hold_superscripts(text) else []
+    patterns += [_SUPER_RUN] if superscripts else []
     for pattern in patterns:
         for match in pattern.finditer(text):
             if _WORD_OR_STOP.search(text, max(0, match.start() - 4), match.start()):
                 found.update(int(n) for n in _NUMBERS.findall(match[1].translate(_SUPER_DIGITS)))
     return frozenset(found)
-
-
-def _may_hold_superscripts(text: str) -> bool:
-    """A look at bytes: as characters, half of them share a byte with a letter, which makes the search slow."""
-    if any(digit in text for digit in "¹²³"):
-        return True
-    return not text.isascii() and b"\xe2\x81" in text.encode("utf-8", "surrogatepass")
 
 
 def find_raised(text: str, judged: Profile) -> Iterator[Span]:

@@ -97,16 +97,17 @@ _SIGNS = {sign for hint, _, _ in _PATTERNS for sign in hint if sign.isascii() an
 _TURNS = re.compile(rf"{_TURN}(?:[ \t,]{{0,2}}{_TURN}){{0,20}}+(?:L[0-9]+(?:-L?[0-9]+)?)?")
 _TURN_LEAD = re.compile(r"(?:filecite|cite|navlist)$")
 _PRIVATE_CITATION = re.compile(r"\ue200[^\ue200\ue201\n]{0,400}+\ue201")
-_PRIVATE_BYTES = re.compile(rb"\xef[\x80-\xa3]")
 _PRIVATE_USE = re.compile(r"[\ue000-\uf8ff]+")
 _GROK_BLOCK = re.compile(rf"{_TAG}grok:render(?:[^<]|<(?!/?grok:render)){{0,2000}}</grok:render\\?>")
 
 
-def find_tokens(text: str) -> Iterator[Span]:
-    """Every such mark in `text`, pattern by pattern (not in order of place). Text inside paired tags stays."""
+def find_tokens(text: str, private: bool) -> Iterator[Span]:
+    """Every such mark in `text`, pattern by pattern (not in order of place). Text inside paired tags stays.
+
+    `private`: whether there may be characters of private use.
+    """
     blocks = _GROK_BLOCK.finditer(text) if "<grok:render" in text else ()
     yield from (Span(*match.span(), "tool_token") for match in blocks)
-    private = _may_hold_private_use(text)
     yield from (Span(*match.span(), "tool_token") for match in (_PRIVATE_CITATION.finditer(text) if private else ()))
     missing = {sign for sign in _SIGNS if sign not in text}  # one sign is found far faster than a word
     for hint, pattern, kind in _PATTERNS:
@@ -119,9 +120,3 @@ def find_tokens(text: str) -> Iterator[Span]:
             yield Span(lead.start() if lead else match.start(), match.end(), "tool_token")
     for match in _PRIVATE_USE.finditer(text) if private else ():
         yield Span(match.start(), match.end(), "tool_token")
-
-
-def _may_hold_private_use(text: str) -> bool:
-    """A look at bytes is many times faster than one at characters: so U+E000 to U+F8FF begin in UTF-8."""
-    encoded = text.encode("utf-8", "surrogatepass")
-    return b"\xee" in encoded or _PRIVATE_BYTES.search(encoded) is not None

@@ -24,6 +24,8 @@ _NEW_WINDOW = (
     "新しいウィンドウで開く",
     "새 창에서 열기",
 )
+_RARE = "窗ウ창êöıV"  # one sign is found far faster than a word
+_HINTED = tuple((next((sign for sign in _RARE if sign in label), label[0]), label) for label in _NEW_WINDOW)
 _LABEL = re.compile(rf"(?:{'|'.join(_NEW_WINDOW)})[\s*]*$")
 _IMAGE = re.compile(r"!\[[^\[\]\n]{0,300}+\](?:\([^()\s]{0,2000}+\)|\])?")
 _WORDS = r"(?:[^\[\]\\!]|!(?!\[)|\\.){0,500}+"
@@ -44,7 +46,7 @@ _LINES = 3  # of a card above its last: site, title, perhaps the title's second 
 
 def find_cards(text: str) -> Iterator[Span]:
     """Whole cards, and the line right above them that announces sources. Links with other words keep those."""
-    labelled = any(label in text for label in _NEW_WINDOW)  # each is found faster than one of them by an expression
+    labelled = any(sign in text and label in text for sign, label in _HINTED)
     if not labelled and "[\n" not in text:
         return
     cards = [*_linked(text), *(_unlinked(text) if labelled else ())]

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from itertools import pairwise
 from typing import NamedTuple
 
 from annotation.texts.scripts import is_prose
@@ -41,21 +40,24 @@ class WorkingCopy:
         for filler in (GONE, SHIELD, GONE_END):
             self.text = self.text.replace(filler, "\ufffd")
         self._claims: list[Span] = []
+        self._crossed: list[tuple[int, int]] = []  # claims with line ends in them
 
     def claim(self, spans: Iterable[Span]) -> bool:
         """Cross out `spans`; an earlier claim on the same character keeps its kind. True if there were any."""
         found = [span for span in spans if span.end > span.start]
         self._claims += found
-        self._overwrite([(span.start, span.end) for span in found], GONE)
+        self._crossed += self._overwrite([(span.start, span.end) for span in found], GONE)
         return bool(found)
 
     def shield(self, ranges: Iterable[tuple[int, int]]) -> None:
         """Put `ranges` out of bounds: finders see neither letters nor marks there."""
         self._overwrite(list(ranges), SHIELD)
 
-    def _overwrite(self, ranges: list[tuple[int, int]], filler: str) -> None:
+    def _overwrite(self, ranges: list[tuple[int, int]], filler: str) -> list[tuple[int, int]]:
+        """Fill `ranges` but for their line ends; gives those with line ends in them."""
+        crossed: list[tuple[int, int]] = []
         if not ranges:
-            return
+            return crossed
         pieces: list[str] = []
         done = 0
         for start, end in sorted(ranges):
@@ -63,32 +65,40 @@ class WorkingCopy:
                 continue
             start = max(start, done)
             inside = self.text[start:end]
-            pieces += (
-                self.text[done:start],
-                "\n".join(filler * len(line) for line in inside.split("\n")),
-            )
+            filled = filler * (end - start)
+            if "\n" in inside:
+                filled = "\n".join(filler * len(line) for line in inside.split("\n"))
+                crossed.append((start, end))
+            pieces += (self.text[done:start], filled)
             done = end
         self.text = "".join(pieces) + self.text[done:]
+        return crossed
 
     def exposed(self) -> str:
         """The working text with crossed-out line ends as `GONE_END`: the lines as they will be read."""
         pieces: list[str] = []
         done = 0
-        for span in sorted(self._claims, key=lambda span: span.start):
-            start = max(span.start, done)
-            if span.end > start and "\n" in self.text[start : span.end]:
-                pieces += (self.text[done:start], self.text[start : span.end].replace("\n", GONE_END))
-                done = span.end
+        for start, end in sorted(self._crossed):
+            start = max(start, done)
+            if end > start:
+                pieces += (self.text[done:start], self.text[start:end].replace("\n", GONE_END))
+                done = end
         return "".join(pieces) + self.text[done:]
 
     def removed(self, last: Iterable[Span]) -> tuple[Span, ...]:
         """All claims and the `last` ones, ascending and without overlap, neighbours of one kind joined."""
         self._claims += [span for span in last if span.end > span.start]
-        kinds = bytearray(len(self.text))
+        kinds = bytearray(len(self.text) + 1)
         for span in reversed(self._claims):
             kinds[span.start : span.end] = _CODES[span.kind] * (span.end - span.start)
-        edges = sorted({place for span in self._claims for place in (span.start, span.end)})
-        return tuple(joined(Span(a, b, KINDS[kinds[a] - 1]) for a, b in pairwise(edges) if kinds[a]))
+        result: list[Span] = []
+        begun = before = 0
+        for place in sorted({place for span in self._claims for place in (span.start, span.end)}):
+            if (kind := kinds[place]) != before:
+                if before:
+                    result.append(Span(begun, place, KINDS[before - 1]))
+                begun, before = place, kind
+        return tuple(result)
 
 
 def joined(spans: Iterable[Span]) -> list[Span]:

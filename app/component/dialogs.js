@@ -110,7 +110,7 @@ class Dialogs {
     };
     const line = ({ shown, does, keys: pressed = [], narrowed = (all) => all }) => {
       const isOwn = (key) => set.value === "own" && pressed.includes(key) && LETTER.test(key);
-      const keys = narrowed(shown, item).map((key) => (isOwn(key) ? own(key) : make("kbd", {}, pressedFor(key))));
+      const keys = narrowed(shown, item).map((key) => (isOwn(key) ? own(key) : make("kbd", {}, inscribed(pressedFor(key)))));
       return make("tr", {}, make("th", { scope: "row" }, ...keys), make("td", {}, tell(does)));
     };
     const draw = () => rows.replaceChildren(...KEYS.filter((key) => key.does && (key.asked?.(item) ?? true)).map(line));

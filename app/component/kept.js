@@ -2,7 +2,7 @@
 // seconds later, what is written to IndexedDB at once: work is in both, for a browser that is killed. What localStorage
 // has no room for is in the copies and in this tab's memory.
 
-const COPIED = /:entry:(label:|flag:|comment:|guess$|preferences)|:kept:|:(changes|balloted)$/; // with one's notes; the last of a packet
+const COPIED = /:entry:(label:|flag:|comment:|guess$|preferences|place$)|:kept:|:(changes|balloted)$/; // with one's notes and bookmarks; the last of a packet
 const COPIES_MS = 4000; // how long copies are waited for; a browser without them has localStorage
 const copies = new Promise((done, failed) => {
   const asked = indexedDB.open("calipers");

@@ -68,7 +68,8 @@ class Outbox {
       Object.assign(entry, { writer: this.writer, seq: this.seq });
       this.kept = storage.set(`${this.prefix}seq`, String(this.seq)) && this.kept;
     }
-    this.kept = storage.set(`${this.prefix}entry:${key}`, JSON.stringify(entry)) && this.kept;
+    const keep = entry.kind === "place" && pace === "place" ? storage.hold : storage.set; // each scroll makes one: no copy
+    this.kept = keep(`${this.prefix}entry:${key}`, JSON.stringify(entry)) && this.kept;
     const now = performance.now();
     const wait = this.waits.get(key);
     const waiting = wait && this.entries.has(key) && !this.flight?.has(key) ? wait : null;

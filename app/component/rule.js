@@ -8,7 +8,7 @@ class RationaleRule {
       "button",
       { type: "button", class: "onward", onclick: () => page.accept() },
       `${tell("form.onward")} `,
-      make("kbd", {}, "Ctrl Enter"),
+      make("kbd", {}, inscribed("Ctrl Enter")),
     );
   }
 

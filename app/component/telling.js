@@ -25,6 +25,9 @@ const usualOf = (key, own = ownKeys) => Object.keys(own).find((usual) => usual !
 /** What this person presses for a usual key. */
 const pressedFor = (key) => ownKeys[key] ?? (ownKeys.ctrl && /^Ctrl.*Enter$/.test(key) ? key.replace("Enter", ownKeys.ctrl.toUpperCase()) : key);
 
+/** A key as keyboards of the page's language name it: "Strg Eingabe". */
+const inscribed = (key) => key.replace(/[A-Z][a-z]+/g, (name) => (isTold(`keyboard.${name.toLowerCase()}`) ? tell(`keyboard.${name.toLowerCase()}`) : name));
+
 /** A text that ends with a key, "Find (/)", and names this person's. `before`: the letters that it was told with. */
 const withOwnKey = (text, before = {}) => text.replace(/\((\D)\)$/u, (_, key) => `(${pressedFor(usualOf(key, before) ?? key)})`);
 

@@ -104,8 +104,10 @@ def paged(rows: Sequence[T], named: Callable[[T], str], key: str, find: str) -> 
         left = matching(rows, named, words)
         first = start(st.session_state.get(at, 0), len(left))
         earlier, later = first - PAGE, first + PAGE
-        st.button(worded("Previous"), key=f"{key}_previous", disabled=earlier < 0, on_click=_go, args=(at, earlier))
-        st.button(worded("Next"), key=f"{key}_next", disabled=later >= len(left), on_click=_go, args=(at, later))
+        st.button(
+            worded("Previous page"), key=f"{key}_previous", disabled=earlier < 0, on_click=_go, args=(at, earlier)
+        )
+        st.button(worded("Next page"), key=f"{key}_next", disabled=later >= len(left), on_click=_go, args=(at, later))
         st.html(f'<p class="c-place c-beside" role="status">{escape(place(first, len(left)))}</p>', width="content")
     return left[first:later]
 

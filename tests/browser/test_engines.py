@@ -36,6 +36,7 @@ Opening = Callable[[Path], AbstractContextManager[Engine]]
 ONE = PROTOCOL.rsplit("[[criterion]]", 1)[0]
 BOX = ".boxes textarea:not([hidden])"
 VALUE = f"() => calipers.querySelector('{BOX}').value"
+OWN = "() => [calipers.querySelectorAll('.bookmarked').length, getComputedStyle(calipers.querySelector('.report')).fontSize]"
 SCROLLED = "() => calipers.querySelector('.pane').scrollTop"
 IS_SAVED = "() => calipers.querySelector('.save').textContent === 'Saved'"
 IS_AT = (
@@ -264,7 +265,7 @@ def test_what_is_answered_while_the_line_is_cut_or_silent_is_kept_and_sent_when_
 
 
 @pytest.mark.slow
-def test_a_browser_that_is_killed_in_the_middle_of_a_word_has_every_letter_again_and_work_goes_on(
+def test_a_browser_that_is_killed_in_the_middle_of_a_word_has_every_letter_bookmark_and_note_again_and_work_goes_on(
     opening: Opening, line: tuple[Server, Wire], tmp_path: Path
 ) -> None:
     server, wire = line
@@ -287,12 +288,21 @@ def test_a_browser_that_is_killed_in_the_middle_of_a_word_has_every_letter_again
         wire.cut()
         engine.type(third)
         engine.see("1 unsaved")
+        engine.press("Escape", "-", "b", "n")
+        engine.until(HAS_FOCUS, ".sheet textarea")
+        engine.type("a note to myself")
         engine.kill()
         wire.mend()
         engine = opened(ends, opening, tmp_path, link)
-        # under automation WebKit keeps nothing on its disk
-        typed = f"{first} {second}{'' if isinstance(engine, WebKit) else third}"
+        is_kept = not isinstance(engine, WebKit)  # under automation it keeps nothing on its disk
+        typed = f"{first} {second}{third if is_kept else ''}"
         assert engine.run(VALUE) == typed
+        bookmarks, size = engine.run(OWN)
+        engine.press("Escape", "n")
+        engine.until(HAS_FOCUS, ".sheet textarea")
+        notes = engine.run("() => calipers.querySelector('.sheet textarea').value")
+        assert (bookmarks, size, notes) == ((1, "15px", "a note to myself") if is_kept else (0, "16px", ""))
+        engine.press("Escape")
         engine.press("Control+Enter")
         engine.until(IS_AT, "Item 2 of 3")
     assert server.labels(study_id)[-1] == ("left", typed, "clear")

@@ -31,12 +31,24 @@ from tests.trained_study import make_trained_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 STREAMLIT = ("Skip to main content", "Main menu")  # its own frame, in English only; the label page makes it inert
-KNOWN = {"USD", "UTC", "calipers", "tides", "bread", "noise", "Tides", "Bread", "Noise"}  # the study's, and units
-# every text and every attribute that is read out, of what is on screen; keys of the keyboard, the study's own and what
-# speaks the browser's language until the study's is known aside
+KNOWN = {
+    "Alt",
+    "Esc",
+    "USD",
+    "UTC",
+    "calipers",
+    "tides",
+    "bread",
+    "noise",
+    "Tides",
+    "Bread",
+    "Noise",
+}  # the study's, and units
+# every text and every attribute that is read out, of what is on screen; the study's own and what speaks
+# the browser's language until the study's is known aside
 SAID = """() => {
     const found = [];
-    const own = 'kbd, .report, .code, script, style, .tool.words, [data-testid="stToolbar"], [data-testid="stHeader"]';
+    const own = '.report, .code, script, style, .tool.words, [data-testid="stToolbar"], [data-testid="stHeader"]';
     const look = (root) => {
         for (const node of root.querySelectorAll('*')) {
             if (node.shadowRoot) look(node.shadowRoot);

@@ -200,7 +200,7 @@ def test_what_is_kept_of_a_sentence_is_english_and_what_is_told_of_it_is_not() -
 def test_a_sentence_is_english_where_nothing_is_set_and_in_a_thread_of_its_own() -> None:
     heard: list[str] = []
     with wording.speaking("zh_CN"):
-        assert wording.worded("Next") == "下一页"
+        assert wording.worded("Next") == "下一条"
         assert wording.worded("nobody wrote {this}", this="mini [both orders]") == "nobody wrote mini [两种顺序]"
         assert (wording.several(2400, "topic"), wording.several(2, "no such thing")) == (
             "2,400 个主题",

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from annotation.canonical.shelf import TOKEN
+
 _BLOCKS = (
     "p|div|section|article|header|footer|main|aside|center|blockquote|details|summary|figure|figcaption|ul|ol|dl|dt|dd"
     "|hr|table|tr|td|th|thead|tbody|tfoot|caption|colgroup|col|h[1-6]|li|pre"
@@ -18,7 +20,7 @@ _ATTRIBUTES = r"(?:\s[^<>=]{1,100}=[^<>]{0,500})?\s{0,9}/?"
 _BLOCK = re.compile(rf"<(/?)({_BLOCKS}){_ATTRIBUTES}>", re.IGNORECASE)
 _INLINE = re.compile(rf"</?({_INLINES}){_ATTRIBUTES}>", re.IGNORECASE)
 _BREAK = re.compile(rf"\s{{0,9}}<br{_ATTRIBUTES}>\s{{0,9}}", re.IGNORECASE)
-_POWER = re.compile(r"(?<=[\w)])<sup>([+\-−]?[0-9]{1,6})</sup>", re.IGNORECASE)
+_POWER = re.compile(rf"(?:(?<=[\w)])|(?<={TOKEN.pattern}))<sup>([+\-−]?[0-9]{{1,6}})</sup>", re.IGNORECASE)
 _TABLE_END = re.compile(r"</table\s{0,9}>", re.IGNORECASE)
 _TABLE_START = re.compile(rf"<table{_ATTRIBUTES}>", re.IGNORECASE)
 _TABLE_PART = re.compile(

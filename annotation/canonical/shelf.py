@@ -10,6 +10,7 @@ from annotation.texts.spans import code_zones, math_zones
 # One private-use character stands for each piece. They are neither letters nor blanks, so no rule looks at them.
 _FIRST, _LAST = 0xF0000, 0xFFFFD
 TOKEN = re.compile("[\U000f0000-\U000ffffd]")
+_BEFORE_DIGIT = re.compile(f"{TOKEN.pattern}(?=[0-9])")
 _FOREIGN = re.compile("[\U000f0000-\U000ffffd]+")
 _FENCE = re.compile(r"^([ \t]*+(?:>[ \t]?)*+[ \t]*+)(`{3,}+|~{3,}+)([^`\n]*+)$", re.MULTILINE)
 _PROSE = ("markdown", "md")
@@ -55,6 +56,10 @@ class Shelf:
     def back(self, text: str) -> str:
         """`text` with every piece in its place again."""
         return TOKEN.sub(lambda match: self.piece(match[0]), text) if self.pieces else text
+
+    def apart(self, text: str) -> str:
+        """`text` with a blank between a formula and a digit: a sign of money behind which one stands ends none."""
+        return _BEFORE_DIGIT.sub(lambda match: match[0] + " " * self.piece(match[0]).endswith("$"), text)
 
     def block(self, line: str) -> str | None:
         """The fenced or indented code that fills `line`, or None."""

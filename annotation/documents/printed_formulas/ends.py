@@ -9,6 +9,7 @@ from annotation.documents.printed_formulas.page import OF_FORMULAS, Char, Drawn
 MATHS = re.compile(r"[\U0001d400-\U0001d7ffℎℝℂℕℤℚℙ∑∏∫∬∮]")
 AFTER, BEFORE = ".,;:?”’\"')]}–—-", "“‘\"'([{–—-"  # stops, quotes and brackets of the text
 PAIRS = dict(zip("([{)]}", ")]}([{", strict=True))
+INTERVAL = re.compile(r"\[[^()\[\]]*,[^()\[\]]*\)|\([^()\[\]]*,[^()\[\]]*\]")  # with one end of its own: `[0,1)`
 BEHIND = re.compile(r"(?<=[^\W_a-zA-Z])-?([A-Za-z]+)$")  # `n-gram`, `ith`
 # `[3]`, `[3,4]`, or `[3,` that a blank cuts; behind `∈` or `=` it is an interval or a list
 MARK = re.compile(r"(?<=[^([{/*·⋅+<=>~−∈∉⊂⊆≈≤≥≠→])\[\^?[1-9]\d{0,2}(?:[,;–-][1-9]\d{0,2})*(?:[,;–-]|\])$")
@@ -77,7 +78,7 @@ def _without_stops(kept: list[Char], size: float) -> list[Char]:
 def _is_of_text(one: Char, signs: str, run: Sequence[Char], size: float) -> bool:
     if not _may_be_of_text(one, size) or one.text not in signs:
         return False
-    said = [other.text for other in run]
+    said = INTERVAL.sub(" ", _said(run))
     return one.text not in PAIRS or said.count(one.text) > said.count(PAIRS[one.text])
 
 
@@ -87,10 +88,11 @@ def _may_be_of_text(one: Char, size: float) -> bool:
 
 def _is_bracketed(kept: Sequence[Char], size: float) -> bool:
     """Whether one pair of the text's brackets is around all of it: `(x)`, not `(a)(b)`."""
-    if len(kept) < 3 or kept[0].text not in "([" or kept[-1].text != PAIRS[kept[0].text]:
+    said = INTERVAL.sub(" ", _said(kept))
+    if len(said) < 3 or said[0] not in "([" or said[-1] != PAIRS[said[0]]:
         return False
     open_, least = 0, 1
-    for one in kept[:-1]:
-        open_ += (one.text == kept[0].text) - (one.text == kept[-1].text)
+    for sign in said[:-1]:
+        open_ += (sign == said[0]) - (sign == said[-1])
         least = min(least, open_)
     return least > 0 and all(_may_be_of_text(one, size) for one in (kept[0], kept[-1]))

@@ -72,7 +72,8 @@ def read(
         ([text("𝑥", 200), text("1", 205, 101, 8), text("5", 209, 96, 25 / 3)], [], ["x_{1}"]),
         ([text("𝑥", 200), text("2", 205, 94, 8), text("5,6", 209, 96, 7.5)], [], ["x^{2}"]),
         ([text("𝑥=1", 200, font=MATHS), text("5", 215, 96, 7)], [], ["x=1"]),
-        ([text("𝑥∈[0,1] 𝑥=[1,2] 𝑓(3)", 200)], [], [r"x\in[0,1]", "x=[1,2]", "f(3)"]),
+        ([text("𝑥∈[0,1] 𝑥=[1,2] 𝑓(3) (𝑥∈[0,1)) 𝑥∈(0,1], ", 200)], [],
+         [r"x\in[0,1]", "x=[1,2]", "f(3)", r"x\in[0,1)", r"x\in(0,1]"]),
         ([text("𝑥", 200), text("[1]", 205, 101, 8), text("(2)", 217, 94, 8)], [], ["x_{[1]}^{(2)}"]),
         # marks that are raised elsewhere on the line are no line of words, to which an exponent would belong
         ([text("𝐸=𝑚𝑐", 200, font=MATHS), text("2", 220, 94, 8, MATHS), text(" so", 230), text("[4]", 245, 95, 8)], [], ["E=mc^{2}"]),

@@ -36,7 +36,8 @@ __all__ = ["VERSION", "Span", "Stripped", "strip_citations"]
 # 11: escaped marks beyond what is left of their list, names of sources alone in a bracket, images wherever they lie.
 # 12: those marks only near a list that some of them name, names only where a clause or a line ends.
 # 14: several names in one bracket, and a name of one word beside another bracket of names.
-VERSION = "14"
+# 15: `†` and `‡` that the list has before its entries; `et al. (1)` where other numbers in round brackets cite.
+VERSION = "15"
 
 _NO_MARK = frozenset(("reference_heading", "reference_line", "provenance", "space", "encoding"))
 _MOST_PASSES = 8  # a deletion may expose a mark; two passes are the rule, nesting takes more

@@ -41,7 +41,8 @@ _CJK_DIGITS = {sign: value for value, sign in enumerate("一二三四五六七�
 _ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 
 # 3: paragraphs of the plain layout have an even length. 4: no column is called left. 5: no code says its language, no
-# column of sources is kept without them, boxes of tasks are as Markdown has them. 6: formulas are spelled alike. 7: they end before a number
+# column of sources is kept without them, boxes of tasks are as Markdown has them. 6: formulas are spelled alike.
+# 7: they end before a number
 CANONICAL_VERSION = "7"
 # How far reports are laid out alike, each with all of the one before: nothing is changed; blanks, entities, escapes and
 # punctuation; one layout for all; that layout without the habits that it leaves to a writer.

@@ -12,6 +12,7 @@ LEADING_MARKS = re.compile(_LEAD + r"((?:(?:\\?\[)?" + _MARK + r"[:：,]?[ \t]*)
 FOOTNOTE = re.compile(r"[ \t>]{0,3}\\?\[\^[^\]\n\s]{1,40}\\?\][:：]")
 _LETTER_AND_DIGIT = r"(?=[^\]]{0,30}[0-9])(?=[^\]]{0,30}[A-Za-z#])"
 _LABEL = re.compile(_LEAD + rf"\\?\[\^?({_LETTER_AND_DIGIT}[\w#:.+-]{{2,30}})\\?\](?!\()")
+_LEADING_SIGN = re.compile(r"[ \t>]*(?:[-*•·+][ \t]+)?(?:<sup>)?([†‡]{1,3})")
 _LEADING_NUMBER = re.compile(r"[ \t>]*(?:[-*•·+][ \t]+)?[({]?([0-9]{1,3})(?:\\?[.)}、:：]\)?|\b)[ \t]+(?=\S)")
 _LINKED_NUMBER = re.compile(_LEAD + r"\[\\?\[?\(?([0-9]{1,3})[^\]\w]{0,3}\\?\]\]?\(")
 _TRAILING_MARKS = re.compile(r"((?:\\?\[[0-9]{1,3}\\?\][ \t]*)+)[.;]?\s*$")
@@ -113,8 +114,8 @@ def _trailing_marks(line: str) -> re.Match[str] | None:
 
 
 def label_of(line: str) -> str | None:
-    """A label with letters and digits in front of an entry (`[S4]`, `[Ito2004]`), or None."""
-    match = _LABEL.match(line)
+    """A label with letters and digits in front of an entry (`[S4]`, `[Ito2004]`), its sign (`†`, `‡‡`), or None."""
+    match = _LABEL.match(line) or _LEADING_SIGN.match(line)
     return match[1] if match else None
 
 

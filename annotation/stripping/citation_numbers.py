@@ -22,6 +22,8 @@ _GLOSSED = re.compile(
     re.IGNORECASE,
 )
 _LABELLED = re.compile(r"\[([\w#:.+-]{2,30}(?:[ ]?[,;][ ]?[\w#:.+-]{2,30}){0,20})\](?!\()")
+_SIGN = re.compile(r"<sup>([†‡]{1,3})</sup>|(?<=[\w.,;:!?)\]\"”’*])([†‡]{1,3})(?![\w†‡])")
+_SIGNS = frozenset(sign * times for sign in "†‡" for times in (1, 2, 3))
 _LABEL_SPLIT = re.compile(r"[ ]?[,;][ ]?")
 _RANGE = re.compile(r"([0-9]+)[ \t]*[–—‑－～~-][ \t]*\^?([0-9]+)")
 # the page that an encyclopedia sets behind a mark: `[2]: 14`, with a word joiner or a thin blank between
@@ -54,10 +56,12 @@ _DAMAGED = re.compile(
     r"|\[(?:[0-9]{1,3}\]?\)?[,; \t]{1,2}\[?){1,20}[0-9]{1,3}\]?\)\]"
     r"|\[[0-9]{1,3}\][^\s\[\]%]{0,30}(?:%[0-9A-Fa-f]{2}[^\s\[\]]{0,60}){1,20}(?<![.,;:])"
 )
+_LISTED = r"([1-9][0-9]{0,2}(?:[ ]?[,;–-][ ]?[1-9][0-9]{0,2}){0,9})"
 _ROUND = re.compile(  # `(1, 3)` or `{2}` where a clause ends
-    r"(?<=[\w%.\"”’)}*_])[ ]?[({]([1-9][0-9]{0,2}(?:[ ]?[,;–-][ ]?[1-9][0-9]{0,2}){0,9})[)}]"
+    rf"(?<=[\w%.\"”’)}}*_])[ ]?[({{]{_LISTED}[)}}]"
     r"(?=[.,;:!?][ \n\"”*_]|[.,;:!?]$|[ ]?\{|\n|$)"
 )
+_BEHIND_AUTHORS = re.compile(rf"(?<=\bet al\.)[ ]?\({_LISTED}\)")
 _COUNTING = re.compile(
     r"\b(?:eqs?|equations?|formulas?|steps?|options?|points?|items?|parts?|sections?|clauses?|articles?|under|rules?"
     r"|cases?|questions?|scenarios?|set|and|or)\.?[ ]?$",
@@ -175,10 +179,13 @@ def find_glossed(text: str, listed: frozenset[int]) -> Iterator[Span]:
 
 
 def find_labels(text: str, labels: Set[str]) -> Iterator[Span]:
-    """Marks by label, where the list has the label: `[S4]`, `[Ito2004; S1]`."""
+    """Marks by label, where the list has the label: `[S4]`, `[Ito2004; S1]`, a `†` behind a word."""
     for match in _LABELLED.finditer(text) if labels else ():
         if all(label in labels for label in _LABEL_SPLIT.split(match[1])):
             yield Span(match.start(), match.end(), "named")
+    for match in () if labels.isdisjoint(_SIGNS) else _SIGN.finditer(text):
+        if (match[1] or match[2]) in labels:
+            yield Span(match.start(), match.end(), "superscript")
 
 
 def find_numbers(text: str, marks: list[Mark], judged: Profile) -> Iterator[Span]:
@@ -227,12 +234,12 @@ def find_rounded(text: str, judged: Profile) -> Iterator[Span]:
     found = [
         match
         for match in _ROUND.finditer(text)
-        if all(int(n) in judged.listed for n in _NUMBERS.findall(match[1]))
-        and not _COUNTING.search(text, max(0, match.start() - 12), match.start())
+        if _all_listed(match[1], judged) and not _COUNTING.search(text, max(0, match.start() - 12), match.start())
     ]
     named = {int(n) for match in found for n in _NUMBERS.findall(match[1])}
     closing = sum(text[match.end() : match.end() + 1] in ".!?" for match in found)  # `cooks (2), pilots (3).` counts
     if len(found) >= 3 and 2 * closing >= len(found) and 2 * len(named) >= len(judged.listed):
+        found += (m for m in _BEHIND_AUTHORS.finditer(text) if _all_listed(m[1], judged))
         yield from (Span(match.start(), match.end(), "number") for match in found)
 
 

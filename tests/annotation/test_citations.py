@@ -171,7 +171,7 @@ EVERY_STYLE = [
     "Ships left.\\[116\\] Fog\\[63\\]\\[118\\]. Snow\\[2\\]. Ice came [Harbour Office; Tolls][Tolls]. ![Tides](media/chart)\n\n## References\n\n"
     "1. Tolls - Harbour Office, https://a.example\n2. https://b.example\n",
 ]
-GUARD = ("14", "855d22d7bcbfb1c2fe852879f45daeae5eac346c995a2e6f653c6d9c7cb86d8b")
+GUARD = ("15", "855d22d7bcbfb1c2fe852879f45daeae5eac346c995a2e6f653c6d9c7cb86d8b")
 
 
 def test_a_change_of_behaviour_moves_the_version() -> None:

@@ -13,6 +13,7 @@ LIST = """
 [3] https://example.net/cranes
 [4] https://example.com/pilots
 [5] https://example.com/dredging
+† https://example.com/signs
 """
 
 
@@ -33,7 +34,8 @@ NUMBERED = """
 @pytest.mark.parametrize(
     ("marked", "plain"),
     [
-        ("Ships left (1, 3). Fog came (2).\n\nTolls rose (1).", "Ships left. Fog came.\n\nTolls rose."),
+        ("Ito et al. (1) left (1, 3). Fog came (2).\n\nTolls (2) rose (1).", "Ito et al. left. Fog came.\n\nTolls (2) rose."),
+        ("Ito et al. (1) left. Fog came (2).", "Ito et al. (1) left. Fog came (2)."),
         ("Ships left {1}. Fog came {2}{3}. Tolls rose {1}.", "Ships left. Fog came. Tolls rose."),
         ("Ships left (1). Fog (2) is (3) thick. Two.", "Ships left (1). Fog (2) is (3) thick. Two."),
         ("There were cooks (2), pilots (3), and divers (1).", "There were cooks (2), pilots (3), and divers (1)."),
@@ -68,6 +70,7 @@ def test_numbers_without_square_brackets(marked: str, plain: str) -> None:
         ("Ships left ^[Ito, Harbour Journal 2004.].", "Ships left."),
         ("Fog came.\n\n*Sources: [1] Harbour Board; [3] Cranes Ltd*", "Fog came."),
         ("Fog came.\n\n*Source: Harbour Board, 2023*", "Fog came."),
+        ("A †1931 quay‡ fell.‡ Fog†, ice<sup>†</sup> and the †mole.", "A †1931 quay‡ fell.‡ Fog, ice and the †mole."),
         ("Fog came.\n\n🔗 Read more: https://example.org/fog", "Fog came."),
     ],
 )

@@ -27,15 +27,16 @@ Place = tuple[tuple[str, ...], tuple[str, ...]]  # the columns that say who answ
 @dataclass(frozen=True)
 class TidyFile:
     """The labels of a file and how they were made. `problems`: all that has to be said first; then labels are what
-    there is without it, or nothing. `before`: the table as it was read. `parts`: of a folder, of which none has the
-    mapping of all; none where `recipe` makes the labels again."""
+    there is without it, or nothing. `before`: the table as it was read. `nowhere`: what options name of a folder and
+    this part has not -> the sentence. `parts`: of a folder, of which none has the mapping of all; none where `recipe`
+    makes the labels again."""
 
     labels: pd.DataFrame
     recipe: Recipe
     before: pd.DataFrame
     told: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
-    words: Mapping[str, str] = field(default_factory=dict)
+    nowhere: Mapping[str, str] = field(default_factory=dict)
     parts: tuple[str, ...] = ()
 
 

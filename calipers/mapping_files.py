@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,8 @@ import pandas as pd
 
 from annotation.errors import AnnotationError
 from annotation.files.decoding import read_toml
-from annotation.files.tables import AS_FOUND, Form, Table
+from annotation.files.tables import AS_FOUND, Form
 from calibration.tidying.mapping import FORMAT, Answers, LabelMap, Spread
-from plain.typed_options import by_map
 
 
 @dataclass(frozen=True)
@@ -118,13 +116,3 @@ def refuse_absent(path: Path, frame: pd.DataFrame, followed: Recipe) -> None:
     absent = [name for name in asked if name not in frame and not (mapping.spread and name in ("label",))]
     if absent:
         raise AnnotationError("bad_mapping", f"{path}: has no column {absent[0]!r}, which the mapping names")
-
-
-def refuse_unknown(path: Path, table: Table, ignored: tuple[str, ...]) -> None:
-    """Raises AnnotationError for an ignored name that is no column, and nothing left out of the file's records."""
-    for name in ignored:
-        if name not in table.frame and not any(f" {name}," in f"{sentence}," for sentence in table.told):
-            near = get_close_matches(name, map(str, table.frame), 1, 0) or ["nothing"]
-            raise AnnotationError(
-                "bad_option", f"--map ignore={name}: {path} has no such column; nearest: {by_map('ignore', near[0])}"
-            )

@@ -25,7 +25,8 @@ from calibration.tidying.turning import turned
 from calibration.tidying.value_sets import ASK
 from calipers.joined_parts import TidyFile, refuse_apart, together
 from calipers.label_files import SHORT, TELLING, read_labels
-from calipers.mapping_files import Recipe, read_recipe, refuse_absent, refuse_unknown
+from calipers.mapping_files import Recipe, read_recipe, refuse_absent
+from calipers.named_nowhere import unknown_columns, unknown_words
 from plain.typed_options import split_at_commas, split_at_plus
 
 PARTS = {"label": "answer", "cluster_id": "topic", "rater_id": "judge", "rationale": "reason"}  # as readers name them
@@ -69,7 +70,8 @@ def read_tidy(path: Path, options: Options = NOTHING_SAID) -> TidyFile:
     ]
     joined = together([*parts], made)
     unsaid = _unknown_people([*joined.labels["rater_id"].unique()], options.asked.people, joined.told)
-    return replace(joined, problems=(*_unknown_columns(made, options.asked), *unsaid, *joined.problems))
+    nowhere = [said for name, said in made[0].nowhere.items() if all(name in one.nowhere for one in made)]
+    return replace(joined, problems=(*_unknown_columns(made, options.asked), *nowhere, *unsaid, *joined.problems))
 
 
 def _unknown_columns(made: Sequence[TidyFile], asked: Asked) -> list[str]:
@@ -124,8 +126,7 @@ def _read_one(
         table, unsaid = read_layout(path, layout, form, asked, is_asked=bool(asked_for), leave_out=leave_out)
     else:
         table = read_table(path, form, Wants(telling=TELLING, said=_said(asked, followed)))
-    if not followed and not of_folder:
-        refuse_unknown(path, table, asked.ignored)
+    nowhere = {} if followed else unknown_columns(table, asked)
     rows, totals = without_totals(table.frame.drop(columns=[*asked.ignored], errors="ignore"))
     rows = rows.apply(lambda cells: cells.str.strip() if cells.dtype == "str" else cells)  # "Anna " is Anna
     table = replace(table, frame=rows, told=(*table.told, *totals))
@@ -153,13 +154,15 @@ def _read_one(
         if not layout and not of_folder and not other.problems:  # a file of a folder need not have every rater
             unsaid += _unknown_people(_raters(table.frame, found.mapping), people)
         mapping, told, problems = found.mapping, (*other.told, *found.told), (*unsaid, *found.problems)
+        nowhere |= unknown_words((table.frame, table.as_written()), mapping, asked)
+        problems = (*(() if of_folder else nowhere.values()), *problems)
     kept = replace(table.form, sheet=form.sheet, decimal=form.decimal, turned=form.turned)
     recipe = Recipe(mapping, kept, layout or options.layout, path.name, people, asked.ignored, raters)
     numbers, asks = ungrouped(table.frame, table.points_unread(mapping.numbers), form.decimal)
     if problems := (*table.asks, *asks, *problems):
-        return TidyFile(table.frame[:0], recipe, table.as_written(), (*table.told, *told), problems)
+        return TidyFile(table.frame[:0], recipe, table.as_written(), (*table.told, *told), problems, nowhere)
     made = applying.tidy(numbers, mapping)
-    return TidyFile(made.labels, recipe, table.as_written(), (*table.told, *told, *made.told), made.problems)
+    return TidyFile(made.labels, recipe, table.as_written(), (*table.told, *told, *made.told), made.problems, nowhere)
 
 
 def _stacked(table: Table, mapping: LabelMap, raters: Mapping[str, str], asked: Asked) -> Table:

@@ -121,7 +121,7 @@ FLOORS = {
     "app.commands": (
         "completing", "opening", "printing", "tidying", "doctor", "backup", "results", "judges", "people", "items", "study",
     ),
-    "calipers": ("own_folders", "kept_reports", "label_files", "mapping_files", "joined_parts", "tidy_files", "notebook",
+    "calipers": ("own_folders", "kept_reports", "label_files", "mapping_files", "named_nowhere", "joined_parts", "tidy_files", "notebook",
                  "__main__"),
     "app.screens": ("look", "leaving", "waiting", "report_page", "annotators", "results", "study", "evaluator"),
 }  # fmt: skip

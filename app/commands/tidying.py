@@ -29,7 +29,7 @@ ROWS, WIDE, CELL = 10, 8, 24  # rows and columns of a table that is shown, and c
 MAP = typer.Option(
     [],
     "--map",
-    help="PART=COLUMN, PART=ONE+OTHER or PART==VALUE, such as label=vote.winner; ignore=COLUMN.",
+    help="PART=COLUMN, PART=ONE+OTHER or PART==VALUE, such as label=vote.winner; ignore=ONE+OTHER.",
     rich_help_panel=HOW_READ,
 )
 MAP_LABEL = typer.Option(

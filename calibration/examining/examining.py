@@ -18,6 +18,7 @@ from calibration.examining.findings import (
     OddWord,
     Orientation,
     Repeats,
+    ask_of_items,
     clusterings,
     joins,
     odd_words,
@@ -124,6 +125,8 @@ def examine(frame: pd.DataFrame) -> Examination:
         steps.append(warning_text("named_sides", {"words": unlike}))
     elif not absent and not comparable:
         steps.append(JUDGES_ALONE if _judges_share(named) else NOTHING_SHARED)
+    elif not absent and not refusal and (apart := ask_of_items(named, named[["cluster_id"]], _systems(named))):
+        steps.append(apart)
     return Examination(
         rows=len(table),
         columns=columns,
@@ -138,6 +141,10 @@ def examine(frame: pd.DataFrame) -> Examination:
         advice=tuple(_advice(clusters, roles)),
         ready=not steps,
     )
+
+
+def _systems(named: pd.DataFrame) -> list[str]:
+    return [name for name in ("system_a", "system_b") if name in named]
 
 
 def _refusal(named: pd.DataFrame) -> str:

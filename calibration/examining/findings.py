@@ -16,6 +16,7 @@ import pandas as pd
 
 from calibration.arithmetic.columns import PAIRWISE
 from calibration.table import roles, typed_cells
+from plain.typed_options import between_plus, typed
 
 UNIT = ["item_id", "criterion"]
 NEVER_CLUSTERS = ("rater_id", "rater_kind", "criterion", "label", "presentation", "run", "status", "rationale")
@@ -141,6 +142,34 @@ def joins(table: pd.DataFrame) -> tuple[Join, ...]:
         joined = people.isin(own)
         out.append(Join(str(judge), int((~joined).sum()), int((~own.isin(people)).sum()), int(joined.sum())))
     return tuple(out)
+
+
+def ask_of_items(labels: pd.DataFrame, columns: pd.DataFrame, systems: Sequence[str] = ()) -> str:
+    """The sentence that asks what names the items where people and judges have none in common; "" where they have.
+
+    `columns`: what may name them instead, aligned with `labels`; `systems`: the columns of a pair's systems.
+    """
+    if not {"item_id", "rater_id", "rater_kind"} <= {*labels}:
+        return ""
+    judged, human = (labels["rater_kind"].eq(kind) for kind in ("judge", "human"))
+    judges, people = ({*labels["item_id"][side]} for side in (judged, human))
+    if not judges or not people or judges & people:
+        return ""
+    key = [name for name in ("rater_id", "criterion", "run", "presentation") if name in labels]
+    shared = [
+        str(name)
+        for name in columns
+        if ({*columns[name][judged]} & {*columns[name][human]}) - {""}
+        and not labels[key].assign(item_id=columns[name]).duplicated().any()
+    ]
+    unnamed = "system_a" in labels and labels["system_a"][human].eq("").any()
+    ignored = [f"ignore={between_plus(*systems)}"] if systems and unnamed else []
+    return (
+        "no item of a judge is one of people's, so that no judge can be compared with them: judges' are such as "
+        f"{min(judges)!r}, people's {min(people)!r}; "
+        + typed("--map", f"item_id={shared[0] if shared else 'COLUMN'}", *ignored)
+        + " where that names an item on both sides"
+    )
 
 
 def orientation(table: pd.DataFrame) -> Orientation | None:

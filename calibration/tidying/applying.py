@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.arithmetic.columns import Codes
+from calibration.examining.findings import ask_of_items
 from calibration.table import roles, runs, verdicts
 from calibration.tidying import meeting
 from calibration.tidying.found import is_of_judge, raters_in
@@ -77,6 +78,10 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
     out = _one_order(out, long, mapping, told)
     out["item_id"] = _joined(out, long, mapping)
     meeting.meet(out, told)
+    systems = [name for part in ("system_a", "system_b") for name in mapping.columns.get(part, ())]
+    own = {*systems, *(name for part in ("rater_id", "label") for name in mapping.columns.get(part, ()))}
+    may_name = [name for name in table if name in long and name not in own]
+    problems += filter(None, [ask_of_items(out, long[may_name], systems)])
     _spell_raters_once(out, told)
     out = _without_retries(out, mapping, told)
     _number_runs(out, told)

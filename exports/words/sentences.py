@@ -44,26 +44,32 @@ def pooled_agreement(
     return [estimate for estimate in pooled if estimate.reference == PEOPLE and estimate.rater != PEOPLE], people
 
 
-def compared(report: CalibrationReport) -> bool:
-    """Whether any two raters were compared at all, pooled or on one criterion."""
+def compared(report: CalibrationReport, references: tuple[str, ...] = (PEOPLE, "others")) -> bool:
+    """Whether any two raters were compared at all, pooled or on one criterion; with one of `references`."""
     return any(
         estimate.statistic in ("percent_agreement", "spearman")
-        and estimate.reference in (PEOPLE, "others")
+        and estimate.reference in references
         and not math.isnan(estimate.value)
         for estimate in report.estimates
     )
 
 
+def judges_met(report: CalibrationReport) -> bool:
+    """Whether anything was compared, and a judge with people where any is tried."""
+    is_choice = report.choice is not None and report.choice.candidates
+    return compared(report, (PEOPLE,) if is_choice else (PEOPLE, "others"))
+
+
 def told_headline(report: CalibrationReport) -> str:
     """The answer that `opening` begins with."""
     choice = report.choice
-    return spoken(choice)[0] if choice and choice.candidates and compared(report) else headline(report)
+    return spoken(choice)[0] if choice and choice.candidates and judges_met(report) else headline(report)
 
 
 def opening(report: CalibrationReport) -> str:
     """The choice of a judge, and which look it is; where there is none to choose, the headline."""
     choice = report.choice
-    if choice is None or not choice.candidates or not compared(report):
+    if choice is None or not choice.candidates or not judges_met(report):
         return headline(report)
     _, sentence, look = spoken(choice)
     return sentence if look in sentence else f"{sentence} {look}"

@@ -221,10 +221,11 @@ def test_a_container_that_is_a_word_in_one_record_is_left_as_it_is_there(tmp_pat
 def test_what_is_left_out_is_told_and_a_misspelt_name_is_refused_with_the_nearest(tmp_path: Path) -> None:
     form = named(REFUSED["votes that are counted"][0])
     assert "left out, as asked: votes" in made(tmp_path, form, columns=["ignore=votes"]).told
-    with pytest.raises(
-        AnnotationError, match=r"--map ignore=prmopt: .* has no such column; nearest: --map ignore=prompt"
-    ):
-        made(tmp_path, named(REFUSED["a list that names nobody"][0]), columns=["ignore=evals+prmopt"])
+    misspelt = made(
+        tmp_path, named(REFUSED["a list that names nobody"][0]), columns=["ignore=evals+prmopt"], words=["Aa=A"]
+    )
+    assert "--map ignore=prmopt: there is no such column; nearest: --map ignore=prompt" in misspelt.problems
+    assert "--map-label Aa=A: no answer in the file is 'Aa'; nearest: --map-label A=A" in misspelt.problems
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -159,7 +159,7 @@ def calibrate(
     from calibration.calibrate import Waiting
     from calibration.choosing.choice import gate as decided
     from calipers.label_files import settings_chosen
-    from exports.words.sentences import compared
+    from exports.words.sentences import judges_met
 
     given = {
         "margin": margin, "at_least": at_least, "at_least_kappa": at_least_kappa, "require": tuple(require) or None,
@@ -198,7 +198,7 @@ def calibrate(
         print_report(report, judge)
         if out is not None:
             typer.echo(f"\nWritten to {out}: {printing.listed(written)}")
-    if not compared(report):
+    if not judges_met(report):
         raise typer.Exit(1)
     if not gate and summary is None:
         return

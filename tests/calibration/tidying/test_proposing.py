@@ -153,6 +153,9 @@ def test_items_that_a_judge_spells_otherwise_meet_peoples(
     assert made.labels["item_id"].nunique() == items
     assert any("spell in two ways" in one for one in made.told) is (items == 2)
     assert items > 2 or {*made.labels["cluster_id"]} == {"t0", "t1"}
+    asks = [one for one in made.problems if "no item of a judge is one of people's" in one]
+    assert bool(asks) is ({*people}.isdisjoint(judge) and items == 4), "and what names an item on both sides is said"
+    assert not asks or "--map item_id=topic where that names" in asks[0]
     check_verdicts(made.labels)
 
 

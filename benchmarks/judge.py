@@ -6,9 +6,9 @@ of it: claim, prompt, send, ledger, labels, on SQLite. Exit 1 where a promise is
 many calls, are in judge_queue.py.
 
 How long after the provider sent a reply it is in the journal as it came, quiet and beside as many busy processes as
-there are cores: whoever kills the process before that has it paid again. And a long run through a model whose prompts
-litellm makes over, call by call, so that litellm's processor time is the limit: as many processes as `--workers auto`
-finds worth it, imports and all, beside bare litellm in one.
+there are cores: whoever kills the process before that has it paid again. And long runs in as many processes as
+`judge run` finds worth it, imports and all, beside bare litellm in one: of a model that takes prompts in other roles,
+and of a provider whose every request litellm makes, so that its processor time is the limit.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ ROWS = (
 LIMIT_PER_S, LIMITED_CALLS = 50, 600
 IN_JOURNAL_S = 0.25
 CPU_OF_LITELLM = 1.3
-MADE_OVER = "openai/o3"  # its system message becomes another one
+OTHER_ROLES, MADE_BY_LITELLM = "openai/o3", "deepseek/deepseek-chat"
 LONG = Row(0.3, 2, 64, 110)  # enough calls for a part to be measured
 WAITED = Row(0.3, 80, 64, 6)
 
@@ -99,7 +99,8 @@ def main() -> int:
             for number, row in enumerate(ROWS):
                 figures += throughput(fake, row, Path(folder) / str(number))
             figures += limits(fake, Path(folder))
-            figures += as_needed(fake, Path(folder) / "auto")
+            figures += as_needed(fake, Path(folder) / "roles", OTHER_ROLES, 1.0)
+            figures += as_needed(fake, Path(folder) / "made", MADE_BY_LITELLM, -math.inf)
             figures += waits(fake, Path(folder) / "waits")
             process.terminate()
     record(figures)
@@ -160,22 +161,22 @@ def waits(fake: Fake, folder: Path) -> list[Figure]:
     return found
 
 
-def as_needed(fake: Fake, folder: Path) -> list[Figure]:
+def as_needed(fake: Fake, folder: Path, model: str, promised: float) -> list[Figure]:
     """Calls per second of `judge run` as it is, over those of litellm in one process."""
     fake.reset(latency_ms=LONG.latency_s * 1000)
-    (judge,) = definition(fake, LONG.concurrency, model=MADE_OVER)
+    (judge,) = definition(fake, LONG.concurrency, model=model)
     by_litellm, _ = asyncio.run(bare(judge, prompt(LONG.kilobytes), LONG.calls // 5))
     engine, study = planned(folder, LONG.calls, (judge,), filler(LONG.kilobytes))
-    os.environ["CALIPERS_DATABASE_URL"] = engine.url.render_as_string()
+    os.environ |= {"CALIPERS_DATABASE_URL": engine.url.render_as_string(), "DEEPSEEK_API_KEY": "none"}
     file = folder / "judges.toml"
-    file.write_text(f"[[judge]]\n{settings(fake, LONG.concurrency, model=MADE_OVER)}", encoding="utf-8")
+    file.write_text(f"[[judge]]\n{settings(fake, LONG.concurrency, model=model)}", encoding="utf-8")
     resume = ["small", "--keep-paused", f"--judges={file}"]
     (summary,) = run_as_needed(engine, study, (judge,), resume, None).judges
     engine.dispose()
     assert summary.done == LONG.calls, summary
     share = summary.done / summary.seconds / by_litellm
-    print(f"--workers auto / bare litellm, prompts made over: {share:.2f}", flush=True)
-    return [Figure("--workers auto / bare litellm in one process, prompts made over", share, low=1.0)]
+    print(f"{model}, --workers auto / bare litellm: {share:.2f}", flush=True)
+    return [Figure(f"{model}: --workers auto / bare litellm in one process", share, low=promised)]
 
 
 def limits(fake: Fake, folder: Path) -> list[Figure]:

@@ -136,7 +136,8 @@ async def _left(*_: Any) -> None:
 def _note_sent(*, data: Any, headers: Mapping[str, str], **kwargs: Any) -> None:
     """Keep how litellm asks a server of OpenAI's form, to ask it so again: most of its own time goes into that.
 
-    Only where the prompt went out as it was given; a provider's own form, or a prompt made over, is litellm's to make.
+    Only where the prompt went out as it was given, in whatever roles the model takes; a provider's own form, or a
+    prompt made over, is litellm's to make.
     Nothing is sent where an answer came before: its prompt may be none that a judge is asked.
     """
     asked = _ASKED.get()
@@ -144,15 +145,25 @@ def _note_sent(*, data: Any, headers: Mapping[str, str], **kwargs: Any) -> None:
         return
     body = json.loads(data or b"{}")
     _SENT.pop(asked.settings, None)  # of a request that was led elsewhere, the last counts
-    if {name: body.get(name) for name in FROM_PROMPT} == {name: asked.prompt.get(name) for name in FROM_PROMPT}:
+    given = _in_roles_of(asked.prompt, body)
+    if {name: body.get(name) for name in FROM_PROMPT} == {name: given.get(name) for name in FROM_PROMPT}:
         kept = {name: value for name, value in headers.items() if name.lower() != "content-length"}
         _SENT[asked.settings] = {**kwargs, "headers": kept, "body": body}
+
+
+def _in_roles_of(prompt: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
+    roles = [message["role"] for message in body.get("messages", ())]
+    if len(roles) != len(prompt["messages"]):
+        return dict(prompt)
+    messages = [{**given, "role": role} for given, role in zip(prompt["messages"], roles, strict=True)]
+    return {**prompt, "messages": messages}
 
 
 async def _sent_again(sent: Mapping[str, Any], prompt: Mapping[str, Any]) -> Mapping[str, Any] | Exception:
     """What comes of a prompt that is sent as another one was, as it came, or what was raised."""
     kwargs = {name: value for name, value in sent.items() if name != "body"}
-    data = json.dumps({**sent["body"], **prompt}, ensure_ascii=False, separators=(",", ":")).encode()
+    body = {**sent["body"], **_in_roles_of(prompt, sent["body"])}
+    data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
     try:
         return await _wire().fetched(**kwargs, data=data)
     except Exception as error:  # noqa: BLE001  (litellm raises it again, as its own)

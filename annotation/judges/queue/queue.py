@@ -50,6 +50,17 @@ class Work:
 
 
 @dataclass(frozen=True)
+class Share:
+    """Which of the processes that work on a judge one is, from 0; they share its limits."""
+
+    place: int = 0
+    workers: int = 1
+
+
+ALONE = Share()
+
+
+@dataclass(frozen=True)
 class Claim:
     """What a claim came to, and what the judge's row said: other workers pause, stop and step down through it."""
 
@@ -58,7 +69,7 @@ class Claim:
     paused_s: float
     stopped: str | None
     rung: int
-    workers: int = 1  # processes that share the judge's limits, this one among them
+    share: Share = ALONE
 
 
 @dataclass(frozen=True)
@@ -87,9 +98,18 @@ def due_calls(
     limit: int,
     without: Sequence[int] = (),
     texts: material.Texts | None = None,
+    share: Share = ALONE,
 ) -> list[material.CallRows]:
-    """Planned calls whose time has come, in order, with their material and attempts."""
-    ids = session.scalars(due(account, clock(session)).where(JudgeCall.id.not_in(without)).limit(limit)).all()
+    """Planned calls whose time has come, in order, with their material and attempts.
+
+    Of several processes each reads other calls as long as there are any: whoever reads what another one claims
+    meanwhile has read it in vain, and stands still.
+    """
+    waiting = due(account, clock(session)).where(JudgeCall.id.not_in(without))
+    own = JudgeCall.id % share.workers == share.place
+    ids = list(session.scalars((waiting.where(own) if share.workers > 1 else waiting).limit(limit)))
+    if share.workers > 1 and len(ids) < limit:
+        ids += session.scalars(waiting.where(~own).limit(limit - len(ids)))
     loaded = material.load_calls(session, study, ids, texts)
     return [loaded[call] for call in ids]
 
@@ -139,8 +159,9 @@ def claim(session: orm.Session, account: Account, worker: Worker, work: Sequence
             ],
         )
         pay(session, account.judge_id, spent=0.0, released=-reserved)
-    sharing = workers_of(session, account.judge_id) if account.resolved.definition.is_paced else 1
-    return Claim(tuple(taken), tuple(unaffordable), 0.0, None, judge.rung, max(1, sharing))
+    working = sorted({*workers_of(session, account.judge_id), worker.id})
+    share = Share(working.index(worker.id), len(working))
+    return Claim(tuple(taken), tuple(unaffordable), 0.0, None, judge.rung, share)
 
 
 def unfinished(session: orm.Session, account: Account) -> Unfinished:

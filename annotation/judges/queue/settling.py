@@ -67,10 +67,10 @@ def heartbeat(session: orm.Session, worker: Worker, judge_ids: Sequence[int]) ->
     session.execute(CALLS.update().where(*held).values(lease_until=clock(session) + timedelta(seconds=worker.lease_s)))
 
 
-def workers_of(session: orm.Session, judge_id: int) -> int:
-    """How many processes hold leases of this judge now."""
+def workers_of(session: orm.Session, judge_id: int) -> set[str]:
+    """The processes that hold leases of this judge now, by id."""
     living = CALLS.c.judge_id == judge_id, CALLS.c.state == "leased", STILL_OPEN, CALLS.c.lease_until > clock(session)
-    return session.scalar(select(func.count(CALLS.c.worker.distinct())).where(*living)) or 0
+    return {name for name in session.scalars(select(CALLS.c.worker).where(*living).distinct()) if name}
 
 
 def take_over_expired(session: orm.Session, worker: Worker, account: Account) -> int:

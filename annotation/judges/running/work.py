@@ -74,7 +74,7 @@ class JudgeWork:
         self._settled = False  # since calls were last set aside
         self._look_at = self._started = time.monotonic()
         self._changed = asyncio.Event()
-        self._states, self._spent = Counter(states), spent
+        self._states, self._spent, self._share = Counter(states), spent, queue.ALONE
         self._labels: Counter[str] = Counter()
 
     async def run(self) -> None:
@@ -183,17 +183,18 @@ class JudgeWork:
         self._ready.extend(claim.taken)
         self._unaffordable.update(claim.unaffordable)
         self._rung = min(max(self._rung, claim.rung), len(self._definition.structured) - 1)
-        self._gate.workers = claim.workers
+        self._share, self._gate.workers = claim.share, claim.share.workers
         if claim.stopped:
             self.stop(claim.stopped)
         if claim.paused_s:
             self._gate.pause_until(time.monotonic() + claim.paused_s)
-        if not claim.taken and not claim.unaffordable:
+        if not work:
             self._look_at = time.monotonic() + LOOK_AGAIN_S
 
     def _prepare(self, want: int) -> list[queue.Work]:
         with connect.reading(self._engine) as session:
-            due = queue.due_calls(session, self._study, self.account, want, tuple(self._unaffordable), self._texts)
+            aside = tuple(self._unaffordable)
+            due = queue.due_calls(session, self._study, self.account, want, aside, self._texts, self._share)
         return [queue.Work(rows, step := self._step(rows), material.worst(step, self.account)) for rows in due]
 
     def _step(self, rows: material.CallRows) -> Ask | Finish:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 TICK_S = 1.0
 WORTH, MEASURED = 100, 4  # calls for each in flight: of fewer no part is measured, and how large that part is
-HELD_UP = 0.8  # of the seconds that a process works, by processor: then more of them are faster
+HELD_UP = 0.7  # of the seconds of such a part, by processor (.3 s of it pass until its first answers): more are faster
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 

@@ -70,16 +70,27 @@ def test_four_workers_together_never_spend_more_than_the_budget(engine: Engine, 
     assert 0 < call_states(engine)["done"] < 120
 
 
-def test_a_known_limit_is_shared_by_the_workers_that_hold_leases(engine: Engine) -> None:
-    study = make_study(engine, 4)
+def test_what_is_left_and_a_known_limit_are_shared_by_the_workers_that_hold_leases(engine: Engine) -> None:
+    study = make_study(engine, 10)
     mine = planned(engine, study, STUB_JUDGE + "rpm = 600\n")
-    first = claimed(engine, study, mine, ME, 2)
-    assert first.workers == 1
-    assert claimed(engine, study, mine, ANOTHER, 2).workers == 2
+    assert claimed(engine, study, mine, ME, 2).share == queue.ALONE
+    shares = [claimed(engine, study, mine, ANOTHER, 2).share, claimed(engine, study, mine, ME, 2).share]
+    assert shares == [queue.Share(0, 2), queue.Share(1, 2)]
+    with reading(engine) as session:
+        row = session.get_one(Study, study)
+        mine_and_anothers = [
+            {one.call_id for one in queue.due_calls(session, row, mine, most, share=share)}
+            for most in (6, 20)
+            for share in shares
+        ]
+    assert [len(calls) for calls in mine_and_anothers] == [6, 6, 14, 14], (
+        "whatever is left, where the own is too little"
+    )
+    assert not mine_and_anothers[0] & mine_and_anothers[1], "none is read in vain"
     with transaction(engine) as session:
         long_ago = now() - timedelta(hours=1)
         session.execute(update(JudgeCall).where(JudgeCall.worker == ANOTHER.id).values(lease_until=long_ago))
-    assert claimed(engine, study, mine, ME, 2).workers == 1, "a dead worker takes no share"
+    assert claimed(engine, study, mine, ME, 2).share == queue.ALONE, "a dead worker takes no share"
 
 
 def test_changes_of_many_calls_are_written_back_together(engine: Engine) -> None:

@@ -1,8 +1,19 @@
 // The sheets over the page: help and keys, topic, flag, comment, skip, one question before something is lost.
 
 const MAX_NOTES = 10_000;
-// Whatever the focus leaves stays that long: where its place goes first, Orca in Firefox takes the next one in silence.
+// Whatever the focus leaves stays that long: where its place goes first, Orca in Firefox takes the next one in silence. A
+// time, for a page is told of no event when a screen reader, a program of its own, has followed.
 const FOLLOWED_MS = 300;
+
+/** What was said before a sheet came is not said again as it goes: Chromium tells what stands where one may go again. */
+function saidBefore(root) {
+  const regions = [...root.querySelectorAll("[role=status], [role=alert]")].filter((one) => one.textContent);
+  for (const one of regions) {
+    const { ariaLive } = one;
+    one.ariaLive = "off";
+    setTimeout(() => one.ariaLive === "off" && (one.ariaLive = ariaLive), FOLLOWED_MS);
+  }
+}
 
 /** A sheet's node is taken out, and Firefox's caret before it: Orca follows one that goes with it out of the page. */
 function taken(node) {
@@ -54,6 +65,7 @@ class Dialogs {
     };
     node.close = () => {
       this.root.removeEventListener("focusin", held);
+      saidBefore(this.root);
       for (const part of page) part.inert = false; // the focus goes back there
       behind.remove();
       HTMLDialogElement.prototype.close.call(node);

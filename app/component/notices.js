@@ -39,9 +39,10 @@ class NoticeLine {
 
   say({ text = "", tone = "plain", action, quiet = false, heard = false } = {}) {
     this.root.dataset.tone = tone;
-    this.said.ariaLive = heard ? "off" : "polite";
-    for (const [node, words] of [[this.text, quiet ? "" : text], [this.said, quiet ? text : ""]])
+    for (const [node, words, live] of [[this.text, quiet ? "" : text, "assertive"], [this.said, quiet ? text : "", heard ? "off" : "polite"]]) {
+      if (node.textContent !== words) node.ariaLive = live;
       write(node, words);
+    }
     this.action.hidden = !action;
     write(this.action, action?.text ?? "");
     this.action.onclick = action?.run ?? null;

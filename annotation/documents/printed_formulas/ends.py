@@ -13,6 +13,7 @@ INTERVAL = re.compile(r"\[[^()\[\]]*,[^()\[\]]*\)|\([^()\[\]]*,[^()\[\]]*\]")  #
 BEHIND = re.compile(r"(?<=[^\W_a-zA-Z])-?([A-Za-z]+)$")  # `n-gram`, `ith`
 # `[3]`, `[3,4]`, or `[3,` that a blank cuts; behind `∈` or `=` it is an interval or a list
 MARK = re.compile(r"(?<=[^([{/*·⋅+<=>~−∈∉⊂⊆≈≤≥≠→])\[\^?[1-9]\d{0,2}(?:[,;–-][1-9]\d{0,2})*(?:[,;–-]|\])$")
+MARK_BEFORE = re.compile(r"\[\^?[1-9]\d{0,2}(?:[,;–-][1-9]\d{0,2})*\](?=[^\W\d_])")
 RAISED_MARK = re.compile(r"[\[(]?\d[\d,;–-]*[\])]?(?:[\[(]\d[\d,;–-]*[\])])*")
 LEVEL = 0.9  # of a formula's largest type
 RAISED = 0.82  # of it: browsers set raised words at 5/6 of the type, fonts a formula's scripts at .8 at most
@@ -25,6 +26,7 @@ def trimmed(drawn: Drawn, chars: Sequence[Char]) -> list[Char]:
     while len(kept) != before:
         before = len(kept)
         del kept[before - (_level_mark(kept, size) or _raised_mark(drawn, kept, size)) :]
+        del kept[: _mark_before(kept, size)]
         if has_words:
             kept = _without_stops(kept, size)
     word = BEHIND.search(_said(kept)) if has_words else None
@@ -44,6 +46,14 @@ def _level_mark(kept: Sequence[Char], size: float) -> int:
     mark = MARK.search(_said(kept))
     found = kept[mark.start() :] if mark else []
     return len(found) if all(_may_be_of_text(one, size) for one in found) else 0
+
+
+def _mark_before(kept: Sequence[Char], size: float) -> int:
+    """How many characters in front of a letter are a mark in brackets; `[3]` with an index is none."""
+    mark = MARK_BEFORE.match(_said(kept))
+    found = kept[: mark.end()] if mark else []
+    is_level = bool(found) and kept[len(found)].size >= LEVEL * size
+    return len(found) if is_level and all(_may_be_of_text(one, size) for one in found) else 0
 
 
 def _raised_mark(drawn: Drawn, kept: Sequence[Char], size: float) -> int:

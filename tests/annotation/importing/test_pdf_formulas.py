@@ -67,7 +67,7 @@ def read(
         # a citation's mark is of the text, in its line or raised; an interval, an index and a script are not
         ([text("𝐸=𝑚𝑐", 200), text("2", 220, 94, 8), text("[3]", 224)], [], ["E=mc^{2}"]),
         ([text("𝐸=𝑚𝑐", 200), text("2", 220, 94, 8), text(".[3,4].", 224)], [], ["E=mc^{2}"]),
-        ([text("𝑎=𝑏[3, 4] and 𝛼[^3]", 200)], [], ["a=b", r"\alpha"]),
+        ([text("𝑎=𝑏[3, 4] and 𝛼[^3] [3]𝑥=1[4]", 200)], [], ["a=b", r"\alpha", "x=1"]),
         ([text("𝑥", 200), text("1", 205, 101, 8), text("[4]", 209, 96, 25 / 3)], [], ["x_{1}"]),
         ([text("𝑥", 200), text("1", 205, 101, 8), text("5", 209, 96, 25 / 3)], [], ["x_{1}"]),
         ([text("𝑥", 200), text("2", 205, 94, 8), text("5,6", 209, 96, 7.5)], [], ["x^{2}"]),

@@ -74,14 +74,14 @@ def _candidates(lines: Lines) -> list[int]:
     return [
         n
         for n in range(len(lines.text) - 1, -1, -1)
-        if _may_announce(lines.text[n]) and reference_headings.announces_sources(lines.text[n])
+        if len(lines.text[n]) <= 120
+        and _may_announce(lines.text[n])
+        and reference_headings.announces_sources(lines.text[n])
     ]
 
 
 def _may_announce(line: str) -> bool:
-    """A cheap look: headings and bold lines up to 120 characters, plain ones up to 60, no table rows, no bullets."""
-    if not 0 < len(line) <= 120:
-        return False
+    """A cheap look: headings and bold lines, plain ones up to 60 characters, no table rows, no bullets, no blank."""
     first = line.lstrip(" \t>")[:2]
     if first[:1] in ("#", "*", "_", "&", "\\"):
         return first != "* "
@@ -241,7 +241,7 @@ def _take_tail(lines: Lines, gone: set[int], found: Lists) -> None:
         titled = (
             n < near <= n + 2 and reference_entries.LEADING_MARKS.match(line) and _ADDRESS_ONLY.match(lines.text[near])
         )
-        if n in gone or lines.grade(n) in ("blank", "rule"):
+        if n in gone or reference_entries.spacing(line):
             pending.append(n)
         elif _is_pure_entry(line) or (titled and (near == n + 1 or not is_prose(line))):
             entries.append(n)
@@ -270,7 +270,7 @@ def _is_pure_entry(line: str) -> bool:
 def _take_lone_lines(lines: Lines, gone: set[int], found: Lists) -> None:
     """`[3] https://…`, `[3]: https://…`, `[^3]: …` and `References: https://…` wherever they are."""
     for n, line in enumerate(lines.text):
-        if n in gone or not _may_name_sources(line):
+        if n in gone or not line or not _may_name_sources(line):
             continue
         if reference_entries.FOOTNOTE.match(line):
             last = n

@@ -60,11 +60,12 @@ def _untold(*_: object) -> None:
 @dataclass(frozen=True)
 class Waiting:
     """Who waits for a report of many labels: `points` takes its agreement first without intervals, then with them;
-    `advance` how far the report is.
+    `advance` how far the report is; `read` what was read of a file, before all numbers.
     """
 
     points: Callable[[results.CalibrationReport], None] = _untold
     advance: Advance = _untold
+    read: Callable[[Sequence[str]], None] = _untold
 
 
 NOBODY = Waiting()

@@ -17,6 +17,7 @@ from calibration.table.typed_cells import is_number
 from calibration.tidying import applying, proposing, shape
 from calibration.tidying.mapping import Asked, LabelMap
 from calibration.tidying.raters import bare_name
+from calibration.tidying.what_was_read import ColumnRead, block
 from calipers.mapping_files import Recipe
 from plain.typed_options import between_plus, typed
 
@@ -28,8 +29,8 @@ Place = tuple[tuple[str, ...], tuple[str, ...]]  # the columns that say who answ
 class TidyFile:
     """The labels of a file and how they were made. `problems`: all that has to be said first; then labels are what
     there is without it, or nothing. `before`: the table as it was read. `nowhere`: what options name of a folder and
-    this part has not -> the sentence. `parts`: of a folder, of which none has the mapping of all; none where `recipe`
-    makes the labels again."""
+    this part has not -> the sentence. `columns`: what was read of each. `parts`: of a folder, of which none has the
+    mapping of all; none where `recipe` makes the labels again."""
 
     labels: pd.DataFrame
     recipe: Recipe
@@ -37,7 +38,13 @@ class TidyFile:
     told: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     nowhere: Mapping[str, str] = field(default_factory=dict)
+    columns: tuple[ColumnRead, ...] = ()
     parts: tuple[str, ...] = ()
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """What was read, and what was taken for granted, a sentence each."""
+        return (*block(self.columns, self.labels), *self.told)
 
 
 def refuse_apart(path: Path, table: pd.DataFrame, whole: LabelMap, asked: Asked) -> None:
@@ -128,7 +135,14 @@ def together(names: Sequence[str], made: Sequence[TidyFile]) -> TidyFile:
         topics = made[holding[0]].labels.drop_duplicates("item_id").set_index("item_id")["cluster_id"]
         joined["cluster_id"] = joined["item_id"].map(topics).fillna(joined["cluster_id"])
         told.append(f"topics are those of {names[holding[0]]}")
-    return replace(made[0], labels=joined, told=tuple(told), problems=tuple(problems), parts=tuple(names))
+    columns = tuple(
+        replace(column, name=f"{name}: {column.name}")
+        for name, one in zip(names, made, strict=True)
+        for column in one.columns
+    )
+    return replace(
+        made[0], labels=joined, columns=columns, told=tuple(told), problems=tuple(problems), parts=tuple(names)
+    )
 
 
 def _other_question(first: pd.DataFrame, called: str, one: TidyFile, name: str) -> list[str]:

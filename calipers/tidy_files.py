@@ -23,6 +23,7 @@ from calibration.tidying.mapping import READ_AS, Asked, LabelMap
 from calibration.tidying.raters import called, kind_of_name, person_of
 from calibration.tidying.turning import turned
 from calibration.tidying.value_sets import ASK
+from calibration.tidying.what_was_read import columns_read
 from calipers.joined_parts import TidyFile, refuse_apart, together
 from calipers.label_files import SHORT, TELLING, read_labels
 from calipers.mapping_files import Recipe, read_recipe, refuse_absent
@@ -159,10 +160,12 @@ def _read_one(
     kept = replace(table.form, sheet=form.sheet, decimal=form.decimal, turned=form.turned)
     recipe = Recipe(mapping, kept, layout or options.layout, path.name, people, asked.ignored, raters)
     numbers, asks = ungrouped(table.frame, table.points_unread(mapping.numbers), form.decimal)
+    columns = columns_read(table.as_written(), numbers, mapping, options.asked)
     if problems := (*table.asks, *asks, *problems):
-        return TidyFile(table.frame[:0], recipe, table.as_written(), (*table.told, *told), problems, nowhere)
+        return TidyFile(table.frame[:0], recipe, table.as_written(), (*table.told, *told), problems, nowhere, columns)
     made = applying.tidy(numbers, mapping)
-    return TidyFile(made.labels, recipe, table.as_written(), (*table.told, *told, *made.told), made.problems, nowhere)
+    told = (*table.told, *told, *made.told)
+    return TidyFile(made.labels, recipe, table.as_written(), told, made.problems, nowhere, columns)
 
 
 def _stacked(table: Table, mapping: LabelMap, raters: Mapping[str, str], asked: Asked) -> Table:
@@ -234,7 +237,7 @@ def labels_of_frame(frame: pd.DataFrame, options: Options = NOTHING_SAID) -> tup
     problems = (*(f"column {name!r} appears twice; rename or remove one" for name in twice), *made.problems)
     if problems:
         raise refusal(Path("DataFrame"), replace(made, problems=problems))
-    return made.labels, made.told
+    return made.labels, made.read
 
 
 def labels_of(
@@ -247,7 +250,7 @@ def labels_of(
     made = read_tidy(path, options)
     if not made.problems:
         short = [name for name in made.labels if name in SHORT]
-        return made.labels.astype(dict.fromkeys(short, "category")), made.told
+        return made.labels.astype(dict.fromkeys(short, "category")), made.read
     raise refusal(path, made)
 
 

@@ -169,6 +169,11 @@ class AtWork:
     def __call__(self, done: int, of: int, now: str) -> None:
         self.bar.update(self.task, completed=done, total=of, description=now)
 
+    def say_reading(self, told: Sequence[str]) -> None:
+        """How a file was read, a line each, before any number."""
+        for sentence in told:
+            self.console.print(f"read: {sentence}", markup=False, soft_wrap=True)
+
     def show(self, *parts: Any) -> None:
         """Put these above the bar for as long as it is there, from now on."""
         from rich.console import Console, Group

@@ -99,11 +99,11 @@ def tidy(
     command = f"calipers calibrate {shlex.quote(str(out))}{scores} --out report"
     if as_json:
         printing.print_json(
-            {"file": str(file), "rows": len(made.labels), "told": made.told, "labels": str(out),
+            {"file": str(file), "rows": len(made.labels), "told": made.read, "labels": str(out),
              "mapping": None if kept is None else str(kept), "next": command}
         )  # fmt: skip
         return
-    say_reading(made.told)
+    say_reading(made.read)
     say_written(made, out, kept)
     typer.echo(f"next: {command}")
 
@@ -137,30 +137,17 @@ def write_tidy(made: TidyFile, file: Path, out: Path) -> Path | None:
     return kept
 
 
-def say_reading(told: Sequence[str], err: bool = False) -> None:
-    """How a file was read, a line each; on standard error where numbers follow."""
+def say_reading(told: Sequence[str]) -> None:
+    """How a file was read, a line each."""
     for sentence in told:
-        typer.echo(f"read: {sentence}", err=err)
+        printing.echo(f"read: {sentence}")
 
 
 def say_mapping(made: TidyFile) -> None:
-    """Which column holds what, with examples, and how it is read."""
-    parts: dict[str, list[str]] = {}
-    for part, columns in made.recipe.mapping.columns.items():
-        for name in columns:
-            parts.setdefault(name, []).append(part)
-    for one in made.recipe.mapping.spread:
-        who = ", ".join(text for text in (one.rater_id, one.criterion) if text)
-        for part, name in {"label": one.column, **one.measures}.items():
-            parts.setdefault(name, []).append(f"{part} of {who}")
-    cells = {str(name): made.before[name] for name in made.before}
+    """Which column holds what, how that is known, and what was taken for granted."""
     printing.print_table(
-        ("column", "is read as", "examples", "distinct"),
-        [
-            (name, ", ".join(parts.get(name, ())) or None, _examples(held), f"{held.nunique():,}")
-            for name, held in cells.items()
-        ],
-        numbers=("distinct",),
+        ("column", "is read as", "known", "holds", "may be"),
+        [(one.name, one.part or None, one.known, one.holds, one.may_be) for one in made.columns],
     )
     for part, value in made.recipe.mapping.constants.items():
         printing.echo(f"{part} is {value!r} in every row")
@@ -181,10 +168,6 @@ def _say_rows(frame: pd.DataFrame) -> None:
     printing.print_table([str(name) for name in shown], rows)
     if frame.shape[1] > WIDE:
         printing.echo(f"and {frame.shape[1] - WIDE} more columns\n")
-
-
-def _examples(cells: pd.Series[str]) -> str:
-    return ", ".join(_short(text) for text in cells[cells != ""].astype("str").drop_duplicates().iloc[:3])
 
 
 def _short(text: str) -> str:

@@ -7,6 +7,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from app.results.reporting import Calibrated
 from app.results.sources import facts_about
+from exports.forms import escaped
 from exports.pack import brief_pack, methods_file, pack, write_pack
 
 BEGINNING = (1980, 1, 1, 0, 0, 0)  # of zip files' time: the same pack gives the same bytes
@@ -27,6 +28,8 @@ def write_report(
     """
     facts = facts_about(found.study, found.examples)
     files = brief_pack(found.report, facts) if brief else pack(found.report, found.verdicts, facts, presets, advance)
+    if found.told and "index.md" in files:
+        files["index.md"] += "".join(["\nWhat was read\n\n", *(f"- {escaped(one)}\n" for one in found.told)]).encode()
     return write_pack(files | methods_file(language, found.report, facts), out)
 
 

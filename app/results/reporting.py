@@ -101,6 +101,7 @@ def file_report(
 ) -> Calibrated:
     """Labels and calibration report of a labels file; arguments as of `sources.calibrated`. Raises as that does."""
     labels, told = tidy_files.labels_of(path, how_read, used_only=True)
+    extent.waiting.read(told)
     labels = publishable(labels) if to_publish else labels
     refuse_unknown(overrides.get("families", {}), labels)
     label_files.refuse_unknown_criteria(overrides, labels)

@@ -104,9 +104,9 @@ def _calibrated(file: ShownFile, waiting: Waiting = NOBODY, only: Collection[str
     )
 
 
-def refuse_unshown(file: ShownFile) -> None:
-    """Raises as `calibrated` does where the file cannot be calibrated, after a small part of its work."""
-    _calibrated(file, only=POINTS)
+def refuse_unshown(file: ShownFile) -> tuple[str, ...]:
+    """How the file was read. Raises as `calibrated` does where it cannot be, after a small part of its work."""
+    return _calibrated(file, only=POINTS).told
 
 
 def one_of_file(file: ShownFile, judge: str, item_id: str, criterion: str) -> OneDisagreement:

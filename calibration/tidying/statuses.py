@@ -92,12 +92,17 @@ def unread(found: Found) -> None:
             )
 
 
+def may_be_score(name: str) -> bool:
+    """Whether a column of numbers may hold scores by its head: no price, size, time or number of anything."""
+    is_other = measures.MONEY.search(name) or keys.WHEN.search(name) or measures.measure_of(f"one {name}")[1]
+    return not is_other and in_english(name) not in measures.NO_ANSWER
+
+
 def _numbers_beside(found: Found) -> Iterator[str]:
-    """Columns of numbers without a part that may be scores: no price, size or time, and no count of the rows."""
-    for name in found.free():
+    """Columns of numbers without a part that may be scores, and no count of the rows."""
+    for name in filter(may_be_score, found.free()):
         cells = found.table[name][found.table[name].str.strip().ne("")]
-        is_other = measures.MONEY.search(name) or keys.WHEN.search(name) or measures.measure_of(f"one {name}")[1]
-        if is_other or in_english(name) in measures.NO_ANSWER or cells.empty or not all_numbers(cells):
+        if cells.empty or not all_numbers(cells):
             continue
         numbers = pd.to_numeric(cells)
         if not (numbers.is_unique and numbers.mod(1).eq(0).all()):

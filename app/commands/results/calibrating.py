@@ -176,6 +176,7 @@ def calibrate(
             waiting=Waiting(
                 lambda points: at_work.show(*points_of(points)),
                 lambda done, of: at_work(done, of, "computing intervals"),
+                at_work.say_reading,
             ),
         )  # fmt: skip
         if out is not None:
@@ -186,7 +187,6 @@ def calibrate(
             written = write_report(
                 made, out, preset, lambda done, of: at_work(done, of, "drawing figures"), brief=brief, language=language
             )
-    tidying.say_reading(made.told, err=True)
     report = made.report
     if judge and report.choice is not None:
         decided(report.choice, judge)  # refuses a name that no judge has

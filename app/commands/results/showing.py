@@ -46,7 +46,7 @@ def show(
     said = json.dumps((map_, map_label, people, read, labels_are, layout, kept))
     refuse_taken("127.0.0.1", port)
     # what cannot be shown is said here, in one sentence, and not on a page
-    refuse_unshown(shown_file(str(file), protocol, json.dumps({**chosen, **FEW}), said))
+    tidying.say_reading(refuse_unshown(shown_file(str(file), protocol, json.dumps({**chosen, **FEW}), said)))
     link = f"http://127.0.0.1:{port}"
     typer.echo(f"{file} is shown on {link} until Ctrl-C")
     script = Path(__file__).resolve().parents[2] / "file_shell.py"

@@ -15,6 +15,7 @@ from calibration.tidying.found import without_totals
 from calibration.tidying.keys import WHEN, smallest_key
 from calibration.tidying.mapping import Answers, Asked, LabelMap, Spread
 from calibration.tidying.proposing import propose
+from calibration.tidying.what_was_read import block, columns_read
 
 
 def frame(text: str) -> pd.DataFrame:
@@ -207,8 +208,14 @@ def test_a_column_that_says_which_calls_failed_is_never_taken_for_the_answers_or
     assert bool(asks) is bool(proposal.problems)
     assert tells in " ".join(proposal.told), proposal.told
     assert bool(tells) is ("is not read" in " ".join(proposal.told))
+    made = tidy(frame(POINTS), proposal.mapping).labels if not asks else frame(POINTS)[:0]
+    lines = block(columns_read(frame(POINTS), frame(POINTS), proposal.mapping, asked), made)
+    assert any(one.startswith("'rater' is rater_id (named): ann_1, gpt-4o") for one in lines)
+    if tells:
+        assert "'Punkte' is label (mapped): 0 to 98.5, 80 numbers" in lines
+        assert "'Status' is unread, and looks like a status (--map status=Status reads it): OK, Fehler" in lines
+        assert "row 1 as it was read: item_id 0, rater_id ann_1, criterion overall, label 0.0" in lines
     if asked.words.get("Fehler") == "invalid":
-        made = tidy(frame(POINTS), proposal.mapping).labels
         assert made.loc[made["status"].eq("invalid"), ["item_id", "rater_id"]].to_numpy().tolist() == [["3", "gpt-4o"]]
 
 

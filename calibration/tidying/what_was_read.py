@@ -1,0 +1,101 @@
+"""What was read of a file, shown before any number: each column's part, how it is known, and what it holds."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from calibration.table.other_languages import language_of
+from calibration.table.roles import NAMES, all_numbers, in_english
+from calibration.tidying import statuses
+from calibration.tidying.found import some_of, words_of
+from calibration.tidying.mapping import Asked, LabelMap
+from calibration.tidying.raters import kind_of_name
+from plain.typed_options import by_map
+
+WORDS, CHARACTERS, ROWS = 4, 24, 3  # of a column, of a word, and of labels that are shown
+SHOWN = ("item_id", "rater_id", "criterion", "label", "status", "cost_usd")
+
+
+@dataclass(frozen=True)
+class ColumnRead:
+    """A column of a file. `part`: what it is read as, "" where it is not read; `known`: mapped, named or by its values;
+    `holds`: its words or the range of its numbers; `may_be`: what it looks like though it is not read, with the option.
+    """
+
+    name: str
+    part: str
+    known: str
+    holds: str
+    may_be: str = ""
+
+
+def columns_read(table: pd.DataFrame, read: pd.DataFrame, mapping: LabelMap, asked: Asked) -> tuple[ColumnRead, ...]:
+    """Every column of `table`, a file as it was written; `read`: the same with its numbers as they were read."""
+    parts = _parts(mapping)
+    said = {name for names in asked.columns.values() for name in names}
+    scores = [name for name in mapping.scores if name in read]
+    found = []
+    for name in map(str, table):
+        own = parts.get(name, [])
+        known = "mapped" if name in said else "named" if any(_is_named(name, part) for part in own) else "by its values"
+        may_be = "" if own or not len(table) else _may_be(name, read[name], read[scores])
+        found.append(ColumnRead(name, ", ".join(own), known if own else "", _holds(read[name]), may_be))
+    return tuple(found)
+
+
+def block(columns: Sequence[ColumnRead], labels: pd.DataFrame) -> tuple[str, ...]:
+    """A line for each column that is read or may be meant to be, one for the others, and the first labels."""
+    lines = [f"{one.name!r} is {one.part} ({one.known}): {one.holds}" for one in columns if one.part]
+    lines += [f"{one.name!r} is unread, and {one.may_be}: {one.holds}" for one in columns if one.may_be]
+    unread = [one.name for one in columns if not one.part and not one.may_be]
+    lines += [f"unread: {', '.join(unread)}"] * bool(unread)
+    shown = labels[[name for name in SHOWN if name in labels]].iloc[:ROWS].astype("str")
+    rows = [", ".join(f"{name} {_short(cell)}" for name, cell in row.items() if cell) for _, row in shown.iterrows()]
+    return (*lines, *(f"row {number} as it was read: {row}" for number, row in enumerate(rows, start=1)))
+
+
+def _parts(mapping: LabelMap) -> Mapping[str, list[str]]:
+    parts: dict[str, list[str]] = {}
+    for part, columns in mapping.columns.items():
+        for name in columns:
+            parts.setdefault(name, []).append(part)
+    for one in mapping.spread:
+        who = ", ".join(text for text in (one.rater_id, one.criterion) if text)
+        for part, name in {"label": one.column, **one.measures}.items():
+            parts.setdefault(name, []).append(f"{part} of {who}")
+    return parts
+
+
+def _is_named(name: str, part: str) -> bool:
+    """Whether a head says its part: by the part's own name, one that others call it by, or a rater's."""
+    part, _, who = part.partition(" of ")
+    last = name.rpartition(".")[2]
+    heads = (part.replace("_", ""), *NAMES.get(part, ()))
+    return in_english(last) in heads or bool(language_of(part, last)) or bool(who and kind_of_name(who))
+
+
+def _holds(cells: "pd.Series[str]") -> str:
+    """The words of a column, or the range of its numbers, and how many there are."""
+    words = words_of(cells)
+    if words and all_numbers(pd.Series(words)):
+        numbers = pd.to_numeric(pd.Series(words))
+        return f"{numbers.min():g} to {numbers.max():g}" + f", {len(words):,} numbers" * (len(words) > 1)
+    return some_of([_short(word) for word in words], WORDS) or "nothing"
+
+
+def _may_be(name: str, cells: "pd.Series[str]", scores: pd.DataFrame) -> str:
+    """What an unread column looks like, with the option that reads it; "" where it looks like nothing."""
+    words = words_of(cells)
+    if statuses.is_status(name, words):
+        return f"looks like a status ({by_map('status', name)} reads it)"
+    if not words or len(words) == len(cells) or not all_numbers(pd.Series(words)) or not statuses.may_be_score(name):
+        return ""
+    numbers, given = pd.to_numeric(pd.Series(words)), scores.apply(pd.to_numeric, errors="coerce")
+    in_range = scores.empty or given.min().min() <= numbers.min() <= numbers.max() <= given.max().max()
+    return f"may be a score ({by_map('label', name)} reads it as the answer)" if in_range else ""
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= CHARACTERS else f"{text[: CHARACTERS - 1]}…"

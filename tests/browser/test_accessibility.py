@@ -104,6 +104,7 @@ def test_the_label_page_and_everything_that_opens_over_it(tab: Page, server: Any
     tab.keyboard.press("2")
     expect(tab.get_by_role("radio", name="Right")).to_be_checked()
     saved(tab)
+    what_is_marked_is_so_in_forced_colours_too(tab)
     found["answered"] = violations(tab)
     left = tab.get_by_role("region", name="Left report")
     for name, key, opened in (
@@ -221,6 +222,18 @@ def test_at_twice_the_size_everything_is_reached_and_read(tab: Page, server: Any
     tab.get_by_role("button", name="Submit").click()
     expect(tab.get_by_role("alert").first).to_contain_text("38 criteria need")
     assert tab.get_by_role("button", name="Submit").bounding_box()["y"] <= 378 - 24  # type: ignore[index]
+
+
+def what_is_marked_is_so_in_forced_colours_too(tab: Page) -> None:
+    tab.keyboard.press("Escape")
+    tab.keyboard.press("b")
+    told = tab.locator(".read").filter(has_text="Bookmarked").locator("span")
+    assert len(set(told.evaluate_all("spans => spans.map((span) => span.getBoundingClientRect().top)"))) == 1
+    tab.emulate_media(forced_colors="active")
+    for marked in (".bookmarked", ".list .row[aria-current=true]"):
+        expect(tab.locator(marked)).to_have_css("outline-style", "dashed")
+    tab.emulate_media(forced_colors="null")
+    tab.keyboard.press("b")
 
 
 def where_motion_is_unwelcome_nothing_moves_by_itself(tab: Page) -> None:

@@ -1,6 +1,6 @@
 """Sums that a study's result files hold themselves, made anew of the answers in the same files."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,13 +19,22 @@ Content = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Share:
-    """A share that each file of a kind states, and the answers that it is made of."""
+    """A share that each file of a kind states, and what its answers come to: by topic, from its name and content."""
 
     what: str
     pattern: str
     stated: Callable[[Content], Sum]
-    answers: Callable[[Content], Sequence[str]]
-    counted_as: str
+    made: Callable[[str, Content], Mapping[str, Sum]]
+
+
+def _counted(answers: Callable[[Content], list[str]], counted_as: str) -> Callable[[str, Content], Mapping[str, Sum]]:
+    """Of a file that is called like its topic."""
+
+    def made(name: str, content: Content) -> Mapping[str, Sum]:
+        found = answers(content)
+        return {name: (float(found.count(counted_as)), float(len(found)))}
+
+    return made
 
 
 def _writing(content: Content) -> list[str]:
@@ -36,7 +45,7 @@ def _verified(name: str) -> Callable[[Content], list[str]]:
     return lambda content: [entry["verify"]["verdict"] for entry in content[name]]
 
 
-def _cited(content: Content) -> list[str]:
+def _verdicts(content: Content) -> list[str]:
     return [entry["verdict"] for entry in content["results"]]
 
 
@@ -49,18 +58,37 @@ def _of(part: str, whole: str, *path: str) -> Callable[[Content], Sum]:
     return stated
 
 
+def _recall(content: Content) -> Sum:
+    return sum(float(one["score"]) for one in content.values()), float(len(content))
+
+
+def _citing(_: str, content: Content) -> Mapping[str, Sum]:
+    """Of each report the share of its claims that cite a page; as theirs, 0 where none was found."""
+
+    def share(claims: Any) -> float:
+        if not isinstance(claims, dict) or not claims:
+            return 0.0
+        return sum(bool(claim["urls"]) for claim in claims.values()) / len(claims)
+
+    return {query: (share(one["detailed"]), 1.0) for query, one in content.items()}
+
+
 SHARES: Mapping[str, tuple[Share, ...]] = {
     "wlc": (
         Share("writing: criteria that the agent wins", "*_writing.json",
-              _of("gen_wins", "total", "aggregate", "overall"), _writing, "gen"),
+              _of("gen_wins", "total", "aggregate", "overall"), _counted(_writing, "gen")),
         Share("facts: Wikipedia's facts that are covered", "*_verifiability.json",
-              _of("wiki_covered_by_gen", "num_gt_sentences"), _verified("coverage_alignments"), "consistent"),
+              _of("wiki_covered_by_gen", "num_gt_sentences"), _counted(_verified("coverage_alignments"), "consistent")),
         Share("facts: the agent's statements that contradict Wikipedia", "*_verifiability.json",
-              _of("gen_conflict_with_wiki", "num_gen_sentences"), _verified("alignments"), "inconsistent"),
+              _of("gen_conflict_with_wiki", "num_gen_sentences"), _counted(_verified("alignments"), "inconsistent")),
         Share("citations: statements that their source supports", "*_citation.json",
-              _of("support", "evaluated_statements"), _cited, "support"),
+              _of("support", "evaluated_statements"), _counted(_verdicts, "support")),
         Share("citations: statements that their source contradicts", "*_citation.json",
-              _of("conflict", "evaluated_statements"), _cited, "conflict"),
+              _of("conflict", "evaluated_statements"), _counted(_verdicts, "conflict")),
+    ),
+    "deepresearchgym": (
+        Share("citations: recall by its own extraction, claims of a report that cite a page, mean over reports",
+              "evaluation_results_citation_recall_*.json", _recall, _citing),
     ),
 }  # fmt: skip
 
@@ -73,14 +101,15 @@ def own_sums(study: str, folder: Path) -> list[OwnSum]:
 def _sum(share: Share, folder: Path) -> Iterator[OwnSum]:
     """A file that is of another shape is no such file, and its answers are imported, or refused, elsewhere."""
     stated: list[Sum] = []
-    ours: dict[str, list[Sum]] = {}  # by topic: files of one agent each are called like their topics
+    ours: dict[str, list[Sum]] = {}  # by topic, of one agent or of several
     for name, content in _contents(share, folder):
         try:
-            sums, answers = share.stated(content), share.answers(content)
-        except (KeyError, TypeError, ValueError):
+            sums, made = share.stated(content), share.made(name, content)
+        except (AttributeError, KeyError, TypeError, ValueError):
             continue
         stated.append(sums)
-        ours.setdefault(name, []).append((float(answers.count(share.counted_as)), float(len(answers))))
+        for topic, own in made.items():
+            ours.setdefault(topic, []).append(own)
     parts, wholes = ([sum(one[place] for one in own) for own in ours.values()] for place in (0, 1))
     if sum(of for _, of in stated) and sum(wholes):
         what = f"{share.what} ({counted(len(stated), 'file')})"

@@ -15,19 +15,19 @@ import pytest
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session, aliased
 
-from annotation.items.shown import asked_of
+from annotation.items.shown import asked_of, item_code
 from annotation.items.twins import with_twin
 from annotation.labelling import save, submit
 from annotation.labels.entries import Beside
 from annotation.people.principals import Principal
 from annotation.verdicts import load_verdicts
 from annotation.work.claiming import take_slot
-from annotation.work.page import page_token, shown_stamps
+from annotation.work.page import assignment_page, page_token, shown_stamps
 from app.command_line import main
 from app.settings import database, settings
 from db.connect import open_database, reading, transaction
 from db.people_tables import Enrollment, Rater
-from db.tables import Assignment, Item, Report, Study, System, Topic
+from db.tables import Assignment, Item, Label, Report, Study, System, Topic
 from exports.figures import Figure
 from tests.migrated import new_sqlite
 from tests.small_study import answer
@@ -59,7 +59,9 @@ class Desk:
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch, figures: Sequence[Draw] = ()) -> None:
         self.folder, self._patch = folder, patch
         self.saw: dict[tuple[str, str, frozenset[str]], str] = {}  # person, topic, systems -> which was on the left
+        self.pages: dict[str, list[tuple[str, str | None, dict[str, Any]]]] = {}  # study -> item, left, what was sent
         self.bill: Callable[[], list[dict[str, Any]]] = list  # of a judge's provider, since the study began
+        self.prompts: Callable[[], list[str]] = list  # that it was sent
         patch.setattr("exports.pack.FIGURES", dict(enumerate(figures)))
         path = folder / "calipers.db"
         url = f"sqlite:///{path}" if path.exists() else new_sqlite(path)
@@ -88,6 +90,24 @@ class Desk:
         with reading(self.engine) as session:
             return load_verdicts(session, session.scalars(select(Study).where(Study.name == study)).one())
 
+    def probes(self, study: str) -> dict[str, str]:
+        """Item -> what is asked about, "" for the reports themselves."""
+        asked = select(Item.id, Item.probe).join(Study, Study.id == Item.study_id).where(Study.name == study)
+        with reading(self.engine) as session:
+            return {item_code(item): probe or "" for item, probe in session.execute(asked)}
+
+    def hashes(self, study: str) -> pd.DataFrame:
+        """Of each label the hashes of the texts that it was given on, by its item."""
+        asked = (
+            select(Assignment.item_id, Label.left_sha256, Label.right_sha256)
+            .join(Assignment, Assignment.id == Label.assignment_id)
+            .join(Study, Study.id == Assignment.study_id)
+            .where(Study.name == study)
+        )
+        with reading(self.engine) as session:
+            rows = [(item_code(item), *both) for item, *both in session.execute(asked)]
+        return pd.DataFrame(rows, columns=["item_id", "left", "right"], dtype=object).set_index("item_id")
+
     def everybody_answers(self, study: str, decide: Decide, reason: str = "a simulated reason") -> int:
         """Each enrolled annotator takes the slots that are best for them, as for a packet, and hands all of them in.
 
@@ -109,16 +129,18 @@ class Desk:
             self.saw[task.person, task.topic, frozenset(task.systems)] = task.left
             return decide(task)
 
-        done = 0
+        done, pages = 0, self.pages.setdefault(study, [])
         for person, name in people:
             with transaction(self.engine) as session:
-                study = session.get_one(Study, person.study_id)
+                row = session.get_one(Study, person.study_id)
                 about = _about(session, person.study_id)
                 _held = [
                     session.scalars(select(one)).all() for one in (Study, Item, Assignment)
                 ]  # or each is read anew
-                while taken := take_slot(session, study, person):
+                while taken := take_slot(session, row, person):
+                    sent = _sent(session, person, taken)
                     _answer(session, person, name, taken, about, noted, reason)
+                    pages += sent
                     done += 1
         return done
 
@@ -132,10 +154,16 @@ def a_desk(folder: Path, figures: Sequence[Draw] = ()) -> Iterator[Desk]:
         desk.close()
 
 
+def _sent(session: Session, person: Principal, taken: Assignment) -> list[tuple[str, str | None, dict[str, Any]]]:
+    """The page of a slot, for each item that it is about: two where two reports are rated in one view."""
+    page = assignment_page(session, person, taken.aid)
+    return [(item_code(one.item_id), one.left, page) for one in with_twin(session, taken)]
+
+
 def _answer(
     session: Session, person: Principal, name: str, taken: Assignment, about: About, decide: Decide, reason: str
 ) -> None:
-    """What a page sends, without the page: its texts were rendered and looked at elsewhere."""
+    """What a page sends."""
     (row, token, revs), *others = [
         (one, *_answered(session, person, name, one, about[one.item_id], decide, reason))
         for one in with_twin(session, taken)

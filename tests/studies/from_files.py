@@ -43,7 +43,7 @@ def _wlc(root: Path) -> Iterator[Text]:
     for path in root.rglob("md_data/*.md"):
         yield unicodedata.normalize("NFC", path.stem), path.parts[-3], _read(path)
     for path in root.rglob("cleaned_data/article/*.md"):
-        yield path.stem, "wikipedia", _read(path)
+        yield unicodedata.normalize("NFC", path.stem), "wikipedia", _read(path)
 
 
 def _gym(root: Path) -> Iterator[Text]:
@@ -67,7 +67,7 @@ def _said(root: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Topic, agent and what the JSON holds of each article."""
     for path in root.rglob("test_data/*/json_data/*.json"):
         for page in json.loads(_read(path))["query"]["pages"].values():
-            yield path.stem, path.parts[-3], page
+            yield unicodedata.normalize("NFC", path.stem), path.parts[-3], page
 
 
 def _stated(one: dict[str, Any]) -> str:
@@ -78,7 +78,7 @@ def _facts(root: Path) -> Iterator[Probe]:
     """Each of Wikipedia's facts beside the statements of each agent, the ten most like it by TF-IDF."""
     said = {(topic, agent): [*map(_stated, page["statements"])] for topic, agent, page in _said(root)}
     for path in root.rglob("cleaned_data/statement/*.json"):
-        topic = path.stem.removesuffix("_statements")
+        topic = unicodedata.normalize("NFC", path.stem).removesuffix("_statements")
         facts = [fact if isinstance(fact, str) else fact["statement"] for fact in json.loads(_read(path))]
         for (on, agent), statements in said.items():
             if on == topic:
@@ -185,6 +185,7 @@ def _table(root: Path) -> Iterator[Probe]:
 REPORTS: Mapping[str, Callable[[Path], Iterator[Text]]] = {
     "wlc": _wlc, "deepresearchgym": _gym, "dr3_eval": _dr3, "reportbench": _surveys, "race": _bench,
 }  # fmt: skip
+STRIPPED = ("wlc", "race")
 PROBES: Mapping[str, Callable[[Path], Iterator[Probe]]] = {
     "facts": _facts, "statements": _statements, "points": _points, "claims": _claims, "cited": _cited, "votes": _votes,
     "checked": _checked, "wanted": _wanted, "table": _table,
@@ -193,6 +194,54 @@ PROBES: Mapping[str, Callable[[Path], Iterator[Probe]]] = {
     ),
     "checklist": partial(_of_each_system, pattern="checklist.json", name="checklist", text="requirement"),
 }  # fmt: skip
+
+
+def as_shown(root: Path, layout: str) -> dict[tuple[str, str], str]:
+    """Each report as it is to be read, below its title, which all reports on a topic share.
+
+    Without citations and references where the study's people read none.
+    """
+    texts = {(topic, system): text for topic, system, text in REPORTS[layout](root)}
+    if layout in STRIPPED:
+        texts = {place: re.sub(r" \[1\]", "", text.partition("## References")[0]) for place, text in texts.items()}
+    return {place: untitled(text) for place, text in texts.items()}
+
+
+def untitled(text: str) -> str:
+    """Below its title, without blanks that end a line."""
+    return re.sub(r"[ \t]+\n", "\n", re.sub(r"\A\s*# .*\n", "", text)).strip()
+
+
+def registered(desk: Desk, study: str, files: str) -> str:
+    """How many of its systems bear the name that agencies.json gives them, and which is the reference."""
+    (path,) = (desk.folder / files).rglob("agencies.json")
+    told = {key: one["name"] for key, one in json.loads(_read(path))["agencies"].items()}
+    rows = select(System.key, System.public_name, System.is_reference).join(Study, Study.id == System.study_id)
+    with reading(desk.engine) as session:
+        found = session.execute(rows.where(Study.name == study)).all()
+    same = sum(told.get(key) == name for key, name, is_reference in found if not is_reference)
+    return (
+        f"{same} of {len(told)} names as registered, reference {', '.join(key for key, _, is_one in found if is_one)}"
+    )
+
+
+def gone(desk: Desk, study: str, files: str) -> str:
+    """Agents' articles that are not in the tree, or hold references alone: how many of these gaps are those here."""
+    (path,) = (desk.folder / files).rglob("agencies.json")
+    texts = {(topic, agent): text for topic, agent, text in _wlc(desk.folder / files)}
+    said = {place for place, text in texts.items() if text.partition("## References")[0].strip()}
+    agents, topics = json.loads(_read(path))["agencies"], {topic for topic, _ in texts}
+    told = {(topic, agent) for topic in topics for agent in agents} - said
+    asked = select(Topic.key, System.key).join(System, System.study_id == Topic.study_id)
+    written = select(Topic.key, System.key).join(Report, Report.topic_id == Topic.id)
+    written = written.join(System, System.id == Report.system_id).where(Report.shown_text != "")
+    asked = asked.where(System.is_reference.is_(False))
+    with reading(desk.engine) as session:
+        of = select(Study.id).where(Study.name == study).scalar_subquery()
+        every, here = (
+            {(*row,) for row in session.execute(one.where(Topic.study_id == of))} for one in (asked, written)
+        )
+    return f"{len(told & (every - here))} of {len(told | (every - here))} gaps"
 
 
 def brought(desk: Desk, study: str, files: str, layout: str) -> str:

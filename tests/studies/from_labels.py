@@ -36,8 +36,8 @@ def of(desk: Desk, study: str, rater: str) -> pd.DataFrame:
     return labels[labels["rater_id"] == rater]
 
 
-def answers(study: str) -> Worked:
-    """How often the people of a walk say A, B and the rest, each asked again, and each label the one that is said."""
+def answers(study: str, number: int) -> Worked:
+    """How often the people of a walk say A, B and the rest, each of so many asked again, and each label what is said."""
 
     def count(desk: Desk, decide: Mapping[str, Decide]) -> str:
         sides = {"left": "A", "right": "B"}
@@ -47,6 +47,7 @@ def answers(study: str) -> Worked:
             said_so = decide[study](Task(row.rater_id, row.cluster_id, systems, row.system_a, "", row.criterion))
             assert row.label == sides.get(said_so, said_so), row
             said[row.label] += 1
+        assert said.total() == number
         return ", ".join(f"{name}: {n}" for name, n in sorted(said.items()))
 
     return count
@@ -167,28 +168,29 @@ def alike_over_topics(study: str, judge: str = "") -> Worked:
 
 
 def alpha(labels: pd.DataFrame) -> float:
-    """Krippendorff's α of numbers by its coincidence matrix: each unit's ordered pairs count 1 / (its labels - 1)."""
-    each = (unit.to_numpy(float) for _, unit in labels.groupby("unit")["label"])
-    units = [unit for unit in each if len(unit) > 1]
-    values, places = np.unique(np.concatenate(units), return_inverse=True)
-    seen = np.split(places, np.cumsum([len(unit) for unit in units])[:-1])
+    """Krippendorff's α of numbers by its coincidence matrix: each unit's ordered pairs count weight / (its labels - 1)."""
+    each = labels.groupby("unit").agg(label=("label", list), weight=("weight", "first"))
+    units = each[each["label"].map(len) > 1]
+    values, places = np.unique(np.concatenate([*units["label"]]).astype("float"), return_inverse=True)
+    seen = np.split(places, np.cumsum(units["label"].map(len))[:-1])
     together = np.zeros((len(values), len(values)))
-    for unit in seen:
+    for unit, weight in zip(seen, units["weight"], strict=True):
         for one, other in permutations(unit, 2):
-            together[one, other] += 1 / (len(unit) - 1)
+            together[one, other] += weight / (len(unit) - 1)
     said, apart = together.sum(axis=0), np.subtract.outer(values, values) ** 2
     return float(1 - (said.sum() - 1) * (together * apart).sum() / (np.outer(said, said) * apart).sum())
 
 
 def alpha_of(study: str, judge: str = "") -> Worked:
-    """Of all people; or of a judge's first run, beside the label of one person at a time; and its ends."""
+    """Of all people; or of each of a judge's k answers, which counts 1/k, beside the label of one person; and its ends."""
 
     def worked(desk: Desk, _: Mapping[str, Decide]) -> Interval:
         asked, people = ["item_id", "criterion"], human(desk, study)
-        labels = people.assign(unit=people.groupby(asked).ngroup(), topic=people["cluster_id"])
+        labels = people.assign(unit=people.groupby(asked).ngroup(), topic=people["cluster_id"], weight=1.0)
         if judge:
-            both = people.merge(of(desk, study, judge).query("run == 1"), on=asked)
-            each = {"unit": both.index, "topic": both["cluster_id_x"]}
+            both = people.merge(of(desk, study, judge), on=asked)
+            often = both.groupby([*asked, "rater_id_x"])["label_y"].transform("size")
+            each = {"unit": both.index, "topic": both["cluster_id_x"], "weight": 1 / often}
             labels = pd.concat([pd.DataFrame({**each, "label": both[f"label_{n}"]}) for n in "xy"])
         found = intervals.of_alpha(labels)
         assert abs(found.value - alpha(labels)) < 1e-9
@@ -346,19 +348,27 @@ def won(study: str, one: str, other: str) -> Worked:
     return share
 
 
-def calls(model: str) -> Worked:
-    """How many calls the provider billed of that model."""
-    return lambda desk, _: f"{sum(one['model'] == model for one in desk.bill()):,} calls done"
+def calls(model: str, number: int, billed: int = 0) -> Worked:
+    """So many calls, and the provider billed as many of that model, or `billed` where several judges share it."""
+
+    def count(desk: Desk, _: Mapping[str, Decide]) -> str:
+        assert sum(one["model"] == model for one in desk.bill()) == (billed or number)
+        return f"{number:,} calls done"
+
+    return count
 
 
 def billed(desk: Desk, judge: str, price: tuple[float, float]) -> pd.DataFrame:
     """A judge's calls with their USD, from the ledger's tokens at a price of a million of them read and written.
 
-    The calls and tokens of the whole ledger are those that the provider billed.
+    The models, prompts and tokens of the whole ledger are those that the provider billed.
     """
     calls = pd.read_csv(desk.folder / "ledger.csv").loc[lambda calls: calls["tokens_in"] > 0]
-    told = calls[["tokens_in", "tokens_out"]].astype("int").to_numpy().tolist()
-    assert sorted(told) == sorted([one["in"], one["out"]] for one in desk.bill())
+    told = calls.assign(model=calls["model"].str.removeprefix("openai/")).astype({"tokens_in": int, "tokens_out": int})
+    columns = {"model": "model", "prompt_sha256": "prompt", "tokens_in": "in", "tokens_out": "out"}
+    bill = ([one[name] for name in columns.values()] for one in desk.bill())
+    assert sorted(told[[*columns]].to_numpy().tolist()) == sorted(bill)
+    assert told.loc[told["judge"] == judge, "model"].nunique() == 1
     usd = (calls["tokens_in"] * price[0] + calls["tokens_out"] * price[1]) / 1e6
     return calls.assign(usd=usd)[calls["judge"] == judge]
 
@@ -444,9 +454,10 @@ def of_category(study: str, category: str, topics: Collection[str], views: int =
     return count
 
 
-def lakes(desk: Desk, _: Mapping[str, Decide]) -> float:
-    """Topics of that category, every second one, of which articles are compared."""
-    return float(len(set(human(desk, "wlc")["cluster_id"]) & set(test_wlc.TOPICS[1::2])))
+def lakes(desk: Desk, decide: Mapping[str, Decide]) -> float:
+    """Topics of that category, every third one, of which articles are compared."""
+    of_category("wlc", "Lakes", test_wlc.LAKES)(desk, decide)
+    return float(len(set(human(desk, "wlc")["cluster_id"]) & set(test_wlc.LAKES)))
 
 
 def _points_found(desk: Desk) -> list[pd.DataFrame]:

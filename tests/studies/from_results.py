@@ -10,16 +10,21 @@ from tests.studies import own_trees, test_wlc
 from tests.studies import test_deepresearchgym as gym
 from tests.studies.desk import Desk
 
-Said = Counter[tuple[str, str, str, str]]  # topic, system (of a pair: the one that wins), criterion, answer
+# topic, system (of a pair: the one that wins, or the agent), what is asked about ("" for the reports), criterion, answer
+Said = Counter[tuple[str, str, str, str, str]]
+AGENT = "openai"  # whose the files of Wiki Live Challenge are said to be
 
 
 def judged(desk: Desk, study: str) -> Said:
-    """What judges' answers say that are valid."""
-    labels = desk.verdicts(study).query("rater_kind == 'judge' and status == 'ok'")
+    """What judges' answers say, or why one says nothing."""
+    labels = desk.verdicts(study).query("rater_kind == 'judge'")
     pairs = labels["label"].isin(["A", "B"])
     winner = labels["system_a"].where(labels["label"] != "B", labels["system_b"])
-    answers = labels["label"].astype("str").where(~pairs, "wins")
-    return Counter(zip(labels["cluster_id"], winner, labels["criterion"], answers, strict=True))
+    agent = labels["system_a"].where(labels["system_a"] != "wikipedia", labels["system_b"])
+    answers = labels["label"].astype("str").where(~pairs, "wins").where(labels["status"] == "ok", labels["status"])
+    about = labels["item_id"].map(desk.probes(study))
+    whose = winner.where(labels["status"] == "ok", agent)
+    return Counter(zip(labels["cluster_id"], whose, about, labels["criterion"], answers, strict=True))
 
 
 def first_shown(desk: Desk, study: str) -> str:
@@ -31,16 +36,21 @@ def first_shown(desk: Desk, study: str) -> str:
 
 def wlc_files(desk: Desk) -> Said:
     titles, said = own_trees.wiki_tree(desk.folder / "planted", list(test_wlc.CRITERIA))
-    gone = {(titles[0], test_wlc.CRITERIA[0]), (titles[1], test_wlc.CRITERIA[1])}  # a tie, and no winner
-    kept = {key: one for key, one in said.items() if key not in gone and key[0] != titles[2]}  # its article is missing
-    return Counter((title, {"gen": "openai", "gt": "wikipedia"}[one], of, "wins") for (title, of), one in kept.items())
+    none = {(titles[0], test_wlc.CRITERIA[0]): "invalid", (titles[1], test_wlc.CRITERIA[1]): "missing"}  # a tie; nobody
+    whose, kept = (
+        {"gen": AGENT, "gt": "wikipedia"},
+        [key for key in said if key[0] != titles[2]],
+    )  # its article is missing
+    wins = ((*key, whose[said[key]]) for key in kept if key not in none)
+    nothing = ((*key, AGENT) for key in none)
+    return Counter((title, system, "", of, none.get((title, of), "wins")) for title, of, system in (*wins, *nothing))
 
 
 def gym_files(_: Desk) -> Said:
     degrees = dict(zip(gym.SUPPORT, ("full", "partial", "no"), strict=True))
     files = {system: gym.claims_judged(system) for system in gym.SYSTEMS}
     return Counter(
-        (question, system, "support", degrees[claim["score"]])
+        (question, system, claim["claim"], "support", degrees[claim["score"]])
         for system, found in files.items()
         for question, one in found.items()
         for claim in one["detailed"].values()
@@ -55,7 +65,20 @@ def gym_scores(_: Desk) -> Said:
         for system, shift in (("GPTResearcher", 2), ("search-r1_custom", 0))
         if (n, system) != (2, "GPTResearcher")
     }
-    return Counter((*place, name, str(score)) for place, said in scores.items() for name, score in said.items())
+    return Counter((*place, "", name, str(score)) for place, said in scores.items() for name, score in said.items())
+
+
+def gym_points(_: Desk) -> Said:
+    """Three key points a report, of the same reports; of one of them the judge said nothing of the third."""
+    found = Said()
+    for n in own_trees.NUMBERS:
+        for system, shift in (("GPTResearcher", 2), ("search-r1_custom", 0)):
+            first, third = "Supported" if (n + shift) % 3 else "Omitted", "missing" if n == 2 else "Contradicted"
+            for point, said in enumerate((first, "Supported", third), start=1):
+                if (n, system) != (2, "GPTResearcher"):
+                    key = str(354532 + n)
+                    found[key, system, f"Point {point} of {key}.", "covered", said] += 1
+    return found
 
 
 def dr3_claims(desk: Desk) -> Said:
@@ -65,16 +88,20 @@ def dr3_claims(desk: Desk) -> Said:
     for path in desk.folder.glob("published/results/*/*/*/eval_factual_accuracy_20260301_000000.json"):
         for claim in json.loads(path.read_text(encoding="utf-8"))["details"]["verification_result"]["verifications"]:
             (verdict,) = claim["citation_results"]
-            found[path.parts[-2], path.parts[-3], "factual", words[verdict["supported"]]] += 1
+            place = path.parts[-2], path.parts[-3], claim["claim_text"]
+            found[*place, "factual", words[verdict["supported"]]] += 1
     return found
 
 
 def dr3_files(_: Desk) -> Said:
     """Three insights a report: one of the files' own number, one found but for a failure, one found."""
-    degrees = ("no", "partial", "full")
-    reports = [(n, system) for n in own_trees.NUMBERS for system in ("glm-4.7", "qwen3") if (n, system) != (2, "qwen3")]
-    answers = ((n, system, said) for n, system in reports for said in (degrees[n % 3], *["full"] * (1 + (n != 1))))
-    return Counter((f"{n + 1:03}", system, "insight", said) for n, system, said in answers)
+    degrees, found = ("no", "partial", "full"), Said()
+    for n in own_trees.NUMBERS:
+        answers = {"1 rises.": degrees[n % 3], "2 rises.": "missing" if n == 1 else "full", own_trees.LONG: "full"}
+        for system in ("glm-4.7", "qwen3"):
+            if (n, system) != (2, "qwen3"):
+                found.update((f"{n + 1:03}", system, insight, "insight", said) for insight, said in answers.items())
+    return found
 
 
 def votes_in_files(_: Desk) -> Said:
@@ -83,18 +110,20 @@ def votes_in_files(_: Desk) -> Said:
     for n in (0, 1, 3, 4, 5):
         for statement in (1, 2, 3):
             true, slips, votes = (n + statement) % 3 != 0, 2 * ((n, statement) == (1, 1)), 6 - (statement == 2)
+            place = (survey := f"2312.0{4860 + n}"), "o3", f"Statement {statement} of {survey}.", "correct"
             for said, often in (("correct", votes - slips), ("incorrect", slips)):
                 said = said if true else {"correct": "incorrect", "incorrect": "correct"}[said]
-                found[f"2312.0{4860 + n}", "o3", "correct", said] += often
+                found[*place, said] += often
+            found[*place, "invalid"] += statement == 2  # the vote that failed
     return +found
 
 
 def race_files(_: Desk) -> Said:
+    """Four shares a report; of one report none, since its line failed."""
     return Counter(
-        (str(n + 1), system, criterion, str(score))
+        (str(n + 1), system, "", criterion, "missing" if (system, n) == ("beta", 2) else str(score))
         for place, system in enumerate(("alpha", "beta", "gamma"))
         for n in own_trees.NUMBERS
-        if (system, n) != ("beta", 2)
         for criterion, score in own_trees.race_scores(system, n, 0.004 * place).items()
     )
 
@@ -105,10 +134,10 @@ def publishers_file(desk: Desk) -> Said:
     entries = [one for of in json.loads(path.read_text(encoding="utf-8"))["details"].values() for one in of]
     winners = {"gen": "openai", "gt": "wikipedia"}
     topic = path.name.removesuffix("_writing.json")
-    return Counter((topic, winners[one["winner"]], one["criterion_id"], "wins") for one in entries)
+    return Counter((topic, winners[one["winner"]], "", one["criterion_id"], "wins") for one in entries)
 
 
 FILES: Mapping[str, Callable[[Desk], Said]] = {
     "wlc": wlc_files, "deepresearchgym": gym_files, "dr3_eval": dr3_files, "reportbench": votes_in_files,
-    "race": race_files, "gym_scores": gym_scores, "dr3_claims": dr3_claims, "wlc_real": publishers_file,
+    "race": race_files, "gym_scores": gym_scores, "gym_points": gym_points, "dr3_claims": dr3_claims, "wlc_real": publishers_file,
 }  # fmt: skip

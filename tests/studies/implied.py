@@ -13,6 +13,7 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import starmap
+from typing import Any
 
 from annotation.protocol import read_protocol
 from tests.studies import from_labels, test_deepresearchgym, test_dr3_eval, test_race, test_reportbench, test_wlc
@@ -22,6 +23,7 @@ from tests.studies.recogniser import recognised
 
 Value = str | float | Interval | None
 Implied = Value | from_labels.Worked
+EXACT = 1e-6  # of a number, or of 1: sums come in another order here
 _NUMBER = re.compile(r"[−-]?(?:\d[\d,]*\.?\d*|\.\d+)")
 
 
@@ -35,12 +37,28 @@ def agrees(group: str, value: Value, *, printed: bool = False) -> bool:
         return value in (None, group)
     numbers = [found.replace("−", "-").replace(",", "") for found in _NUMBER.findall(group)]
     if isinstance(value, Interval):
-        ends = zip(numbers, (value.value, value.low, value.high), (0.0, value.slack, value.slack), strict=True)
-        return all(abs(float(found) - end) <= slack + _rounding(found) for found, end, slack in ends)
+        return value.holds([*map(float, numbers)], [*map(_rounding, numbers)])
     if len(numbers) == 3:
         _, low, high = map(float, numbers)
         return not printed and low <= value <= high  # a number that is worked out has its ends
     return bool(abs(float(numbers[0]) - value) <= _rounding(numbers[0]))
+
+
+def unrounded(value: Value, told: Any) -> bool:
+    """Whether a command's JSON holds the number that was worked out, or the value and the two ends, to all its digits."""
+    if isinstance(told, dict):
+        ends = [told.get(name) for name in ("value", "low", "high")]
+        if (
+            isinstance(value, Interval)
+            and None not in ends
+            and value.holds(ends, [EXACT * max(1, abs(end)) for end in ends])
+        ):
+            return True
+    if isinstance(told, (dict, list)):
+        return any(unrounded(value, one) for one in (told.values() if isinstance(told, dict) else told))
+    return (
+        isinstance(value, float) and isinstance(told, float | int) and abs(told - value) <= EXACT * max(1, abs(value))
+    )
 
 
 def _rounding(number: str) -> float:
@@ -58,7 +76,10 @@ def _cell(value: Value, printed: bool) -> str:
     if value is None or isinstance(value, str):
         return "–" if value is None else "="
     if isinstance(value, Interval):
-        return f"= {value.value:.3g} [{value.low:.3g}, {value.high:.3g}]"
+        ends = zip((value.low, value.high), value.slack, strict=True)
+        return (
+            f"= {value.value:.3g} [{', '.join(f'{end:.3g}' + f' ± {slack:.1g}' * (slack > 0) for end, slack in ends)}]"
+        )
     return f"= {value:.3g}" if printed else f"{value:.3g}"
 
 
@@ -103,43 +124,43 @@ def led(desk: Desk, decide: Mapping[str, Decide]) -> Value:
 
 
 WLC: Mapping[int, tuple[Implied, ...]] = {
-    1: ("12 topics, 3 systems (1 reference), 36 reports", "36 of 36 texts"), 3: ("72 of 72",), 5: (from_labels.lakes,),
+    1: ("12 topics, 3 systems (1 reference), 36 reports", "36 of 36 texts", "2 of 2 names as registered, reference wikipedia"), 3: ("72 of 72",), 5: (from_labels.lakes,),
     6: ("1", "1 with a byte order mark", "1 with Windows line ends", "1 with a name in decomposed letters", "13 of 13 texts"),
     7: (from_labels.cut("wlc_files/test_data/atlas/md_data/*.md"),
         from_labels.cut("wlc_files/wiki_data/cleaned_data/article/*.md")),
-    8: (recognised("wlc"),), 9: ("10 of 10 items",), 10: (from_labels.answers("wlc"),),
-    11: ("741 labels of 5 people on 39 criteria",),
-    12: ("20 labels of 2 people on 1 criteria", from_labels.answers("overall")), 14: (from_labels.alike_over_topics("citations"),),
-    15: ("120 of 120",), 18: ("refused, incomplete",), 19: ("5", "5"),
+    8: (recognised("wlc"),), 9: ("10 of 10 items",), 10: (from_labels.answers("wlc", 741),),
+    11: ("741 labels of 5 people on 39 criteria", "Broad in its coverage: 8, Neutral: 10, Well-written: 21"),
+    12: ("20 labels of 2 people on 1 criteria", from_labels.answers("overall", 20)), 14: (from_labels.alike_over_topics("citations"),),
+    15: ("120 of 120",), 18: ("refused, incomplete",), 19: from_labels.seen("wlc", "atlas")[:2],
     20: ("190 of 741 not applicable, a tie refused",), 21: ("2: 9 items, 1: 1 items",),
-    22: ("19 of 20 slots are handed in",), 24: (from_labels.calls("fake-acc-0.85"), "780 labels ok"), 25: (by_t(lambda desk, _: from_labels.alike(desk, "wlc", "careful") - from_labels.alike(desk, "wlc", "local"), "wlc"),),
-    26: ("invalid 1 ok 232 missing 1",), 27: (by_t(from_labels.turned("careful"), "wlc", 39), led), 29: (from_labels.cost("wlc", "careful", 20), ""),
+    22: ("19 of 20 slots are handed in",), 24: (from_labels.calls("fake-acc-0.85", 10 * 3 * 2), "780 labels ok"), 25: (by_t(lambda desk, _: from_labels.alike(desk, "wlc", "careful") - from_labels.alike(desk, "wlc", "local"), "wlc"),),
+    26: ("invalid 1 ok 232 missing 1", "234 of 234"), 27: (by_t(from_labels.turned("careful"), "wlc", 39), led), 29: (from_labels.cost("wlc", "careful", 20), ""),
     30: (from_labels.percent(from_labels.alike_over_topics("wlc", "local")), from_labels.wikipedia_always),
     31: (from_labels.among_people,), 35: ("1.00 [–]", 1 / 3), 36: (from_labels.alike_over_topics("wlc", "careful"),),
     37: from_labels.apart_by(lambda desk: from_labels.rates(desk, "facts", "consistent"), "atlas", "borealis"),
-    38: from_labels.variance(from_labels.written, "atlas", test_wlc.TOPICS[1::2]), 39: (from_labels.with_links,), 40: (from_labels.won("wlc", "wikipedia", "atlas"),),
-    42: ("232 of 232", "wikipedia 232"), 43: ("3,861 rows of labels", "36 reports", "20 as they were read"), 44: ("0 of 4 names",),
+    38: from_labels.variance(from_labels.written, "atlas", test_wlc.LAKES), 39: (from_labels.with_links,), 40: (from_labels.won("wlc", "wikipedia", "atlas"),),
+    42: ("234 of 234", "wikipedia 232"), 43: ("3,861 rows of labels", "36 reports", "20 as they were read"), 44: ("0 of 4 names in 10 items",),
 }  # fmt: skip
 
 gym = test_deepresearchgym
 GYM: Mapping[int, tuple[Implied, ...]] = {
     2: ("42 topics, 4 systems, 168 reports", "168 of 168 texts"), 3: ("492 of 492",), 5: (from_labels.clicks,), 6: ("1", "1 with a byte order mark", "1 with Windows line ends", "11 of 11 texts"),
     7: (from_labels.cut("gym_files/reports/atlas/*.a"),), 8: (recognised("preference"),), 9: ("60 of 60 items",),
-    10: (from_labels.answers("preference"),),
+    10: (from_labels.answers("preference", 125),),
     12: ("125 labels of 7 people on 1 criteria",), 13: ("22 of 22",),
     14: ("672 of 672",),
     15: ("123 probes (key point) on 41 topics, about 164 reports",),
-    19: from_labels.sides("preference", "atlas"), 20: ("0 of 125 not applicable, a tie refused, not_applicable refused",), 21: ("3: 41 items, 2: 1 items",),
-    22: ("125 of 126 slots are handed in",), 24: (from_labels.calls("fake-score-0.1"), "1,008 labels ok"),
+    19: from_labels.seen("preference", "atlas")[:2], 20: ("0 of 125 not applicable, a tie refused, not_applicable refused",), 21: ("3: 41 items, 2: 1 items",),
+    22: ("125 of 126 slots are handed in",), 24: (from_labels.calls("fake-score-0.1", 168 * 6), "1,008 labels ok"),
     25: tuple(map(from_labels.by_sign_either_way, ("coarse", "fine"))),
-    26: ("ok 32 missing 1",), 29: from_labels.ledger("fine", (0.4, 1.6), 168), 31: (from_labels.two_by_two,),
+    26: ("ok 32 missing 1", "33 of 33"), 29: from_labels.ledger("fine", (0.4, 1.6), 168), 31: (from_labels.two_by_two,),
     32: from_labels.by_sign(lambda _: gym.recalled()),
     34: from_labels.by_sign(lambda desk: dict(from_labels.clarity(desk).stack().items())),
     35: (from_labels.orders,), 36: (from_labels.alike_over_topics("points", gym.READER),),
     37: from_labels.apart_by(from_labels.clarity, "atlas", "atlas_custom"),
     40: (from_labels.won("preference", "atlas", "borealis"),),
     41: (over_rows(lambda desk: [from_labels.clarity(desk)[["atlas", "atlas_custom"]]], from_labels.spearman),),
-    42: ("672 of 672",), 43: ("125 rows of labels", "168 reports", "84 as they were read"), 44: ("0 of 4 names",),
+    42: ("672 of 672",), 43: ("125 rows of labels", "168 reports", "84 as they were read"), 44: ("0 of 4 names in 42 items",),
 }  # fmt: skip
 
 DR3: Mapping[int, tuple[Implied, ...]] = {
@@ -149,42 +170,43 @@ DR3: Mapping[int, tuple[Implied, ...]] = {
     14: (from_labels.alike_over_topics("factual", "gpt-5.1"), from_labels.alike_over_topics("factual"), "10 of 10", "10 of 10"), 15: (from_labels.alike_over_topics("insights", "gpt-5.1"), "33 of 33"),
     16: (from_labels.alike_over_topics("checklist"), "8 of 8"), 18: ("refused, incomplete",), 19: from_labels.seen("sided", "claude"),
     21: ("4: 49 items, 3: 1 items",), 22: ("199 of 200 slots are handed in",), 23: (from_labels.apart("dr3", 15),),
-    24: (from_labels.calls("fake-label"), "33 labels ok"), 25: (by_t(from_labels.nearer("dr3", "judge-a", "judge-b", 100), "dr3"),), 26: ("ok 31 missing 2",), 28: (by_t(from_labels.spread("dr3", "judge-a"), "dr3"),),
+    24: (from_labels.calls("fake-label", 11 * 2), "33 labels ok"), 25: (by_t(from_labels.nearer("dr3", "judge-a", "judge-b", 100), "dr3"),), 26: ("ok 31 missing 2", "33 of 33"), 28: (by_t(from_labels.spread("dr3", "judge-a"), "dr3"),),
     29: (from_labels.cost("dr3", "judge-a", 50),),
     31: (from_labels.alpha_of("dr3"),), 33: (from_labels.with_experts(from_labels.r_of), from_labels.experts_two_by_two), 34: (from_labels.with_experts(from_labels.pairs_in_order),),
     35: (from_labels.judges_orders,), 36: (from_labels.alpha_of("dr3", "judge-a"),),
     37: (from_labels.difference, from_labels.difference_p),
     38: from_labels.variance(from_labels.scored("dr3", test_dr3_eval.SYSTEMS), "claude", BEST_TASKS),
-    41: (from_labels.conditions_together,), 42: ("31 of 31",),
+    41: (from_labels.conditions_together,), 42: ("33 of 33",),
     43: ("1,995 rows of labels", "50 reports", "50 as they were read"),
-    44: ("0 of 5 names",), 45: ("4 reports", 4 * 4 * (12 * 8 + 11)),  # four experts and reports, of sentences and a title in characters
+    44: ("0 of 5 names in 50 items",), 45: ("4 reports", 4 * 4 * (12 * 8 + 11)),  # four experts and reports, of sentences and a title in characters
 }  # fmt: skip
 
 REPORTBENCH: Mapping[int, tuple[Implied, ...]] = {
     3: ("10 topics, 2 systems, 20 reports", "20 of 20 texts"), 5: (from_labels.of_category("rb", "Physics", BEST_SURVEYS),), 6: ("1", "1 with a byte order mark", "1 with Windows line ends", "5 of 5 texts"), 9: ("40 of 40 items",),
     14: (from_labels.alike_over_topics("cited"), "60 of 60"), 18: ("refused, incomplete",), 21: ("2: 79 items, 1: 1 items",), 22: ("159 of 160 slots are handed in",),
-    23: (from_labels.apart("rb"),), 24: (from_labels.calls("fake-label"),),
+    23: (from_labels.apart("rb"),), 24: (from_labels.calls("fake-label", 80 * 3),),
     25: (by_t(lambda desk, _: from_labels.alike(desk, "rb", "flash") - from_labels.alike(desk, "rb", "pro"), "rb"),),
-    26: ("ok 85 invalid 5",), 28: from_labels.voted(),
+    26: ("ok 85 invalid 5", "90 of 90"), 28: from_labels.voted(),
     29: from_labels.ledger("pro", (1.25, 10.0), 240),
     30: (from_labels.alike_over_topics("rb", "pro"),),
     31: (from_labels.fleiss,),
     36: (from_labels.kappa_with("rb", "pro"),),
     37: from_labels.apart_by(from_labels.correct, "gemini-dr", "openai-dr"),
     38: from_labels.variance(from_labels.scored("rb", test_reportbench.SYSTEMS), "gemini-dr", BEST_SURVEYS),
-    42: ("85 of 85",), 43: ("180 rows of labels", "60 reports", "40 as they were read"), 44: ("0 of 2 names",), 45: ("85",),
+    42: ("90 of 90",), 43: ("180 rows of labels", "60 reports", "40 as they were read"), 44: ("0 of 2 names in 80 items",), 45: ("85",),
 }  # fmt: skip
 
+FINANCE = (2, 5, 7)  # tasks of another topic than the rest
 SOURCES = "\n## References\n\n[1] https://example.org/source\n"  # added to its reports
 
 RACE: Mapping[int, tuple[Implied, ...]] = {
-    3: ("8 topics, 5 systems (1 reference), 40 reports", "40 of 40 texts"), 5: (from_labels.of_category("race", "Science", [*map(str, test_race.TASKS)], views=2),), 6: ("1", "1 with a byte order mark", "1 with Windows line ends", "1", "17 of 17 texts"),
+    3: ("8 topics, 5 systems (1 reference), 40 reports", "40 of 40 texts"), 5: (from_labels.of_category("race", "Science", [str(task) for task in test_race.TASKS if task not in FINANCE], views=2),), 6: ("1", "1 with a byte order mark", "1 with Windows line ends", "1", "17 of 17 texts"),
     7: (statistics.median(from_labels.cited(test_race.article(task, "gemini") + SOURCES) for task in test_race.TASKS),),
     8: (recognised("race"),), 9: ("64 of 64 items",),
-    10: (from_labels.answers("overall"),), 13: ("960 labels of 3 people on 5 criteria", from_labels.scored_anew("race")), 14: (from_labels.alike_over_topics("cited", "gemini-2.5-flash"), from_labels.alike_over_topics("cited"), "32 of 32"),
-    16: (from_labels.alike_over_topics("listed"), "200 of 200"), 17: tuple(test_race.weights(task)["insight_2"] for task in (1, 2)),
+    10: (from_labels.answers("overall", 15),), 13: ("960 labels of 3 people on 5 criteria", from_labels.scored_anew("race")), 14: (from_labels.alike_over_topics("cited", "gemini-2.5-flash"), from_labels.alike_over_topics("cited"), "32 of 32"),
+    16: (from_labels.alike_over_topics("listed"), "200 of 200"), 17: (*(test_race.weights(task)["insight_2"] for task in (1, 2)), "40 of 40"),
     19: from_labels.seen("race", "gemini"), 21: ("3: 64 items",), 22: ("96 of 96 slots are handed in",),
-    24: ("32 calls done", "320 labels ok"), 25: (by_t(from_labels.nearer("race", "as-published", "turned", 10), "race"),), 26: ("ok 68 missing 4",), 27: (by_t(from_labels.higher_first, "race"),),
+    24: (from_labels.calls(f"fake-score-{test_race.OF_JUDGE}-lead-{test_race.LEAD}", 32, billed=32 + 2 * 32), "320 labels ok"), 25: (by_t(from_labels.nearer("race", "as-published", "turned", 10), "race"),), 26: ("ok 68 missing 4", "72 of 72"), 27: (by_t(from_labels.higher_first, "race"),),
     28: (from_labels.changes,), 29: tuple(from_labels.cost("race", judge, 32) for judge in ("as-published", "both-orders")),
     31: (from_labels.alpha_of("race"),), 32: from_labels.by_sign(from_labels.insight_in_files, "chosen"),
     33: (over_rows(from_labels.BOTH_ORDERS, from_labels.of_means),),
@@ -192,7 +214,7 @@ RACE: Mapping[int, tuple[Implied, ...]] = {
     35: tuple(map(from_labels.order_with_people, ("both-orders", "turned"))),
     36: (from_labels.overall_over_tasks,),
     40: (from_labels.won("overall", "gemini", "grok"),),
-    42: ("68 of 68",), 43: ("3,840 rows of labels", "40 reports", "40 as they were read"), 44: ("0 of 4 names",), 45: (from_labels.words,),
+    42: ("72 of 72",), 43: ("3,840 rows of labels", "40 reports", "40 as they were read"), 44: ("0 of 4 names in 14 items",), 45: (from_labels.words,),
 }  # fmt: skip
 
 IMPLIED = {
@@ -202,8 +224,12 @@ IMPLIED = {
     "reportbench": REPORTBENCH,
     "race": RACE,
     "wlc_real": {
-        1: ("5 topics, 12 systems (1 reference), 25 reports", "25 of 25 texts"),
-        6: ("1",),
+        1: (
+            "5 topics, 12 systems (1 reference), 25 reports",
+            "25 of 25 texts",
+            "11 of 11 names as registered, reference wikipedia",
+        ),
+        6: ("5", "5", "5", "5", "5", "5", "5", "1", "36 of 36 gaps"),
         7: (
             from_labels.cut(
                 "wlc_real/data/*/test_data/langchain_w_gpt5/md_data/*.md", r" ?(?:\[\d+(?:[,–-] ?\d+)*\])+"

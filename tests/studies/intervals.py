@@ -17,18 +17,24 @@ from scipy import stats
 
 Numbers = npt.NDArray[np.float64]
 DRAWS, TIMES = 499, 40  # as many draws as a walk takes, so many times over: how far their ends lie apart
+ERRORS = 3  # so many standard errors of an end of that many draws may it lie off
 
 ASSUMED = 0.1  # how alike labels of one topic are, where none differs
 
 
 @dataclass(frozen=True)
 class Interval:
-    """`slack`: how far an end may lie from this one, where both were drawn."""
+    """`slack`: how far the lower and the upper end may lie from these, where both were drawn; each by its own error."""
 
     value: float
     low: float
     high: float
-    slack: float = 0.0
+    slack: tuple[float, float] = (0.0, 0.0)
+
+    def holds(self, numbers: Sequence[float], rounding: Sequence[float]) -> bool:
+        """Whether a value and its two ends are these, but for what was rounded."""
+        ends = zip(numbers, (self.value, self.low, self.high), (0.0, *self.slack), rounding, strict=True)
+        return all(abs(found - end) <= slack + rounded for found, end, slack, rounded in ends)
 
 
 def wilson(right: pd.Series[bool], topic: pd.Series[str]) -> Interval:
@@ -66,13 +72,19 @@ def resampled(statistic: Callable[[Numbers], Numbers], topics: int) -> Interval:
     drawn = statistic(weights).reshape(TIMES, DRAWS)
     ends = np.nanquantile(drawn, [tail, 1 - tail], axis=1)
     low, high = ends.mean(axis=1)
-    return Interval(
-        float(statistic(np.ones((1, topics)))[0]), float(low), float(high), 3 * float(ends.std(axis=1).max())
-    )
+    error = ends.std(axis=1, ddof=1) * np.sqrt(1 + 1 / TIMES)  # of one end of theirs, and of the mean of ours
+    value = float(statistic(np.ones((1, topics)))[0])
+    return Interval(value, float(low), float(high), _slack(error))
+
+
+def _slack(error: Numbers) -> tuple[float, float]:
+    low, high = ERRORS * error
+    return float(low), float(high)
 
 
 def times(by: float, found: Interval) -> Interval:
-    return replace(found, value=by * found.value, low=by * found.low, high=by * found.high, slack=by * found.slack)
+    low, high = found.slack
+    return Interval(by * found.value, by * found.low, by * found.high, (by * low, by * high))
 
 
 def t_of(value: float, without: Numbers) -> Interval:
@@ -128,8 +140,8 @@ def ends_of(value: float, drawn: Numbers, topics: int) -> Interval:
     tail = float(stats.norm.cdf(-np.sqrt(topics / (topics - 1)) * stats.t.ppf(0.975, topics - 1)))
     low, high = np.nanquantile(drawn, [tail, 1 - tail])
     again = np.random.default_rng(98).choice(drawn[~np.isnan(drawn)], (200, DRAWS))
-    apart = np.quantile(again, [tail, 1 - tail], axis=1).std(axis=1).max() * np.sqrt(1 + DRAWS / len(drawn))
-    return Interval(value, float(low), float(high), 4 * float(apart))
+    error = np.quantile(again, [tail, 1 - tail], axis=1).std(axis=1, ddof=1) * np.sqrt(1 + DRAWS / len(drawn))
+    return Interval(value, float(low), float(high), _slack(error))
 
 
 def over_rows(of: Callable[[Any], Sequence[Any]], statistic: Callable[..., float]) -> Any:
@@ -149,11 +161,12 @@ def over_rows(of: Callable[[Any], Sequence[Any]], statistic: Callable[..., float
 
 
 def of_alpha(labels: pd.DataFrame) -> Interval:
-    """Krippendorff's α of numbers, from sums of each topic. `labels`: `topic`, `unit`, `label`."""
+    """Krippendorff's α of numbers, from sums of each topic. `labels`: `topic`, `unit`, `label`, and its unit's `weight`."""
     x = labels.assign(label=labels["label"].astype("float"), squares=labels["label"].astype("float") ** 2, n=1.0)
-    units = x.groupby(["topic", "unit"])[["n", "label", "squares"]].sum().query("n > 1")
+    units = x.groupby(["topic", "unit", "weight"])[["n", "label", "squares"]].sum().query("n > 1")
     apart = 2 * (units["n"] * units["squares"] - units["label"] ** 2) / (units["n"] - 1)
-    each = units.assign(apart=apart).groupby("topic")[["n", "apart", "label", "squares"]].sum()
+    weighted = units.assign(apart=apart).mul(units.index.get_level_values("weight"), axis=0)
+    each = weighted.groupby("topic")[["n", "apart", "label", "squares"]].sum()
 
     def alpha(weights: Numbers) -> Numbers:
         n, apart, total, squares = (weights @ each.to_numpy()).T

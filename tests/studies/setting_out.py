@@ -18,7 +18,7 @@ from tests.annotation.probe_trees import fact_line, json_lines, put
 from tests.annotation.result_trees import dr3_file
 from tests.studies import own_trees, test_deepresearchgym, test_dr3_eval, test_race, test_reportbench, test_wlc
 from tests.studies.desk import Decide, Task
-from tests.studies.implied import BEST_SURVEYS, BEST_TASKS, CONDITIONS, SOURCES
+from tests.studies.implied import BEST_SURVEYS, BEST_TASKS, CONDITIONS, FINANCE, SOURCES
 
 LATER = "20260301_000000"  # than the files of metric_tree
 AGAIN = '[[judge]]\nname = "again"\nmodel = "openai/fake-score-0.05-run-0.03"\napi_base = "{base}"\nrepeats = 2\n'
@@ -107,7 +107,12 @@ def wlc(folder: Path, base: str) -> dict[str, Decide]:
     put(folder / "turned.py", TURNED)
     put(folder / "turned.toml", OWN + OWN.replace('"turned"', '"led"').replace(":judge", ":led"))
     test_wlc.write_tree(folder / "wlc_files")
-    rows = "".join(f"{topic},{'Lakes' if n % 2 else 'Rivers'},{n * n}\n" for n, topic in enumerate(test_wlc.TOPICS))
+    agencies = {agent: {"name": f"{agent.title()} Research"} for agent in test_wlc.AGENTS}
+    put(folder / "wlc_files/test_data/agencies.json", json.dumps({"version": "1", "agencies": agencies}))
+    rows = "".join(
+        f"{topic},{'Lakes' if topic in test_wlc.LAKES else 'Rivers'},{n * n}\n"
+        for n, topic in enumerate(test_wlc.TOPICS)
+    )
     put(folder / "wlc_files/wiki_data/ga_sample.csv", f"title,category,links\n{rows}")
     own_trees.wiki_tree(folder / "published", list(test_wlc.CRITERIA))
     odd(folder / "published/test_data", "openai/md_data/*.md", "Zürich_(canton).md")
@@ -204,6 +209,9 @@ def race(folder: Path, base: str) -> dict[str, Decide]:
     for path in (folder / "bench").glob("data/test_data/*/*.jsonl"):
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         put(path, json_lines({**row, "article": row["article"] + SOURCES} for row in rows))
+    queries = folder / "bench" / test_race.QUERIES
+    rows = [json.loads(line) for line in queries.read_text(encoding="utf-8").splitlines()]
+    put(queries, json_lines({**row, "topic": "Finance" if row["id"] in FINANCE else "Science"} for row in rows))
     for name in ("published", "odd"):
         own_trees.race_tree(folder / name)
     marked = folder / "odd/data/test_data/raw_data/alpha.jsonl"

@@ -26,6 +26,7 @@ AGENTS = {"atlas": 0.35, "borealis": 0.15}  # share of the criteria on which the
 CONSISTENT = {"atlas": 0.7, "borealis": 0.4}  # share of Wikipedia's facts that it truly says
 SUPPORTED = {"atlas": 0.8, "borealis": 0.5}  # share of its statements that the cited page truly supports
 TOPICS = tuple(f"Lake_{number}" for number in range(1, 13))
+LAKES = TOPICS[::3]  # a category, where a walk has two
 PEOPLE = ("Ana", "Bo", "Chen", "Dora", "Emil")
 PERSON, CAREFUL, QUICK, READER = 0.9, 0.85, 0.65, 0.9  # how often each says what is true
 WRITING, CHECKING = "writing.toml", "checking.toml"  # the page's files of judges; which model of the fake plays whom

@@ -7,16 +7,24 @@ A walk is a file in `walks/`, of lines:
     @unreasoned STUDY       one of them hands in a page without reasons
     @read FILE              a file that the last command wrote
     @labels FILE STUDY      the labels in an exported file, counted; all of the study's are there
-    @texts FOLDER STUDY     an exported folder, opened: the study's labels, and the text that each of them was given on
-    @orders STUDY SYSTEM    the sides that its report was drawn for, and the items that readers have in both orders
-    @hashes STUDY           the texts that people and judges read, by hash
+    @texts FOLDER STUDY FILES LAYOUT
+                            an exported folder, opened: the study's labels, its files' texts, and those that were read
+    @orders STUDY SYSTEM FILES LAYOUT
+                            the sides that pages have its text on, and the items that readers have in both orders
+    @groups STUDY           how many criteria of each group the pages ask about
+    @weights FOLDER         the weights of criteria in an exported folder that are those of RACE's tasks
+    @registered STUDY FILES its systems' names and its reference, held against the registry
+    @gone STUDY FILES       articles of registered agents that its files lack, held against those that the study lacks
+    @hashes STUDY FILES LAYOUT [KIND]
+                            pages and prompts that hold those files' texts, of reports or of such claims, and their hashes
     @tied STUDY [ANSWER]    as @people, after a tie, and that answer, was refused; how many say that a criterion does not
                             apply
-    @judged STUDY FILES     judges' valid answers that are those of the files (by topic, system, criterion), and whose
+    @judged STUDY FILES     judges' answers, and those that are none, that are those of the files (by topic, system, claim,
+                            criterion), and whose
     @brought STUDY FILES LAYOUT, @probed STUDY FILES KIND
                             its reports, or claims, held against those files; of each look `&` for `@` where it adds to
                             what the last command printed
-    @names FILE STUDY       the names of its systems, looked for in a file
+    @names FILE STUDY NAME… names of its systems, looked for in a packet and in all pages of the study
     N :: WHAT :: PATTERN    capability N came to what the groups of PATTERN find in the last output;
                             a fourth field is the number that is published; `implied` holds what the files imply
     - N :: WHY              why the study is not asked for capability N
@@ -32,18 +40,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
-from sqlalchemy import select
 
 from annotation.errors import AnnotationError
-from db.connect import reading
-from db.people_tables import Rater
-from db.tables import Assignment, Label, Report, Source, Study, System, Topic
-from tests.studies import from_files, from_labels, from_results
+from tests.studies import from_files, from_results, read_alike, test_race
 from tests.studies.desk import Decide, Desk
-from tests.studies.implied import IMPLIED, agrees, shown, worked_out
+from tests.studies.implied import IMPLIED, agrees, shown, unrounded, worked_out
 
 WALKS = Path(__file__).parent / "walks"
 FIELDS = " :: "
@@ -74,13 +79,19 @@ def promised(walk: str) -> tuple[list[int], dict[int, str]]:
 
 def walked(desk: Desk, walk: str, decide: Mapping[str, Decide]) -> Iterator[Shown]:
     """Walk it. Fails where a command does, or where its output does not hold what it is to show."""
-    command, told = "", ""
+    command, told, exact = "", "", None
     for line in lines_of(walk):
         first, *words = line.split()
         if first in ("$", "!"):
             command = line[2:]
-            told = desk(*shlex.split(command), exit_code=int(first == "!"))
+            words = shlex.split(command)
+            told, exact = desk(*words, exit_code=int(first == "!")), None
+            if words[0] in ("systems", "topics"):
+                exact = [*_documents(desk(*words, "--json"))]
         elif first[0] in "@&":
+            if first == "@read":
+                twin = (desk.folder / words[0]).with_suffix(".json")
+                exact = json.loads(twin.read_text(encoding="utf-8")) if twin.exists() else None
             seen = LOOKS[f"@{first[1:]}"](desk, words, decide)
             told = f"{told}\n{seen}" if first[0] == "&" else seen
         elif first.isdigit():
@@ -90,10 +101,21 @@ def walked(desk: Desk, walk: str, decide: Mapping[str, Decide]) -> Iterator[Show
             groups = [" ".join(part.split()) for part in found.groups() or (found[0],)]
             expected = IMPLIED.get(walk, {}).get(int(number)) or (None,) * len(groups)
             values, printed = [worked_out(one, desk, decide) for one in expected], [callable(one) for one in expected]
-            for group, value, exact in zip(groups, values, printed, strict=True):
-                assert agrees(group, value, printed=exact), f"{walk}, {number}: {group} is not {value}"
+            for group, value, worked in zip(groups, values, printed, strict=True):
+                assert agrees(group, value, printed=worked), f"{walk}, {number}: {group} is not {value}"
+                if exact is not None and worked and not isinstance(value, str):
+                    assert unrounded(value, exact), f"{walk}, {number}: {value} is nowhere, to all its digits"
             told_of = f"{what} {', '.join(groups)}".strip()
             yield Shown(int(number), command, told_of, *(published or [""]), implied=shown(values, printed))
+
+
+def _documents(text: str) -> Iterator[Any]:
+    """The JSON documents that a command printed, one behind the other."""
+    rest, decoder = text.strip(), json.JSONDecoder()
+    while rest:
+        one, end = decoder.raw_decode(rest)
+        yield one
+        rest = rest[end:].strip()
 
 
 def _people(desk: Desk, words: list[str], decide: Mapping[str, Decide]) -> str:
@@ -153,62 +175,41 @@ def _tied(desk: Desk, words: list[str], decide: Mapping[str, Decide]) -> str:
 
 
 def _orders(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
-    slots = from_labels.drawn(desk, *words)
+    slots = read_alike.sides(desk, *words)
     both = Counter(item for item, _ in {*slots})
     left = sum(on_the_left for _, on_the_left in slots)
     return f"{left} left, {len(slots) - left} right; {[*both.values()].count(2)} of {len(both)} items in both orders"
 
 
 def _hashes(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
-    """Items of which people and judges read the same, by hashes that are of a report's or a source's text.
-
-    Of those that show one: a page that was never fetched is none.
-    """
-    with reading(desk.engine) as session:
-        texts = {*session.scalars(select(Report.shown_text)), *session.scalars(select(Source.text))} - {""}
-        hashes = {sha256(text.encode()).hexdigest() for text in texts}
-        rows = session.execute(
-            select(Assignment.item_id, Rater.kind, Label.left_sha256, Label.right_sha256)
-            .join(Assignment, Assignment.id == Label.assignment_id)
-            .join(Rater, Rater.id == Assignment.rater_id)
-            .join(Study, Study.id == Assignment.study_id)
-            .where(Study.name == words[0])
-        )
-        read: dict[int, dict[str, set[frozenset[str | None]]]] = {}
-        for item, kind, one, other in rows:
-            read.setdefault(item, {}).setdefault(kind, set()).add(frozenset((one, other)))
-    nothing = {None, sha256(b"").hexdigest()}
-    both = [of for of in read.values() if len(of) == 2 and set().union(*of["human"]) - nothing]
-    same = [of["human"] == of["judge"] and set().union(*of["human"]) - {None} <= hashes for of in both]
-    return f"{sum(same)} of {len(both)} items"
+    return read_alike.read_alike(desk, *words)
 
 
 def _texts(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
-    folder, study = words
+    """An exported folder: labels that are the study's, and texts that are its files', by whose they are, and were read."""
+    folder, study, files, layout = words
     rows, reports = (
         pd.DataFrame(map(json.loads, (desk.folder / folder / name).read_text().splitlines()))
         for name in ("labels.jsonl", "reports.jsonl")
     )
     _same(rows[EACH], desk.verdicts(study)[EACH], folder)
-    texts = {sha256(text.encode()).hexdigest() for text in reports["text"]}
+    told = from_files.as_shown(desk.folder / files, layout)
+    own = reports[reports["kind"] == "report"]
+    came = {(row.topic, row.system): from_files.untitled(row.text) for row in own.itertuples()}
+    assert came == told, "an exported text is not that of its file"
+    hashes = [sha256(text.encode()).hexdigest() for text in reports["text"]]
+    assert hashes == [*reports["sha256"]]
     read = {*rows["left_sha256"], *rows["right_sha256"].dropna()} - {sha256(b"").hexdigest()}
-    assert read <= texts, "a text that was read is not in the export"
-    return f"{len(rows):,} rows of labels, {len(texts)} reports, {len(read)} as they were read"
+    assert read <= {*hashes}, "a text that was read is not in the export"
+    return f"{len(rows):,} rows of labels, {len({*hashes})} reports, {len(read)} as they were read"
 
 
 def _names(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
-    file, study = words
-    with reading(desk.engine) as session:
-        rows = session.execute(
-            select(System.key, System.public_name)
-            .join(Study, Study.id == System.study_id)
-            .where(Study.name == study, System.is_reference.is_(False))
-        )
-        names = {name for row in rows for name in row if name}
-        topics = session.scalars(select(Topic.title).join(Study).where(Study.name == study)).all()
-    page = (desk.folder / file).read_text(encoding="utf-8").casefold()
-    assert any(topic.casefold() in page for topic in topics), "a name that stood there would be found"
-    return f"{sum(name.casefold() in page for name in names)} of {len(names)} names"
+    """Of these names those that stand in a packet or in any page of the study that somebody was sent."""
+    file, study, *names = words
+    pages = [json.dumps(page, ensure_ascii=False).casefold() for _, _, page in desk.pages[study]]
+    everything = "\n".join([*pages, (desk.folder / file).read_text(encoding="utf-8").casefold()])
+    return f"{sum(name.casefold() in everything for name in names)} of {len(names)} names in {len({item for item, *_ in desk.pages[study]})} items"
 
 
 def _judged(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
@@ -222,6 +223,31 @@ def _judged(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
     return f"{alike}\nfirst shown: {first}\nby system: {', '.join(f'{system} {often}' for system, often in sorted(by_system.items()))}"
 
 
+def _groups(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
+    asked = {tuple((one["category"], one["id"]) for one in page["criteria"]) for _, _, page in desk.pages[words[0]]}
+    groups = {tuple(sorted(Counter(group for group, _ in one).items())) for one in asked}
+    assert len(groups) == 1, "the same on every page"
+    runs = {sum(one[n][0] != one[n - 1][0] for n in range(1, len(one))) + 1 for one in asked}
+    assert runs == {len(*groups)}, "each group together"
+    return "groups " + ", ".join(f"{name}: {size}" for name, size in groups.pop())
+
+
+def _weights(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
+    lines = (desk.folder / words[0] / "criteria.jsonl").read_text(encoding="utf-8").splitlines()
+    came = {(one["topic"], one["criterion"]): one["weight"] for one in map(json.loads, lines)}
+    told = {(str(task), code): weight for task in test_race.TASKS for code, weight in test_race.weights(task).items()}
+    same = sum(abs(came.get(place, 0) - weight) < 1e-9 for place, weight in told.items())
+    return f"{same} of {max(len(came), len(told))} weights"
+
+
+def _registered(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
+    return from_files.registered(desk, *words)
+
+
+def _gone(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
+    return from_files.gone(desk, *words)
+
+
 def _brought(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
     return from_files.brought(desk, *words)
 
@@ -233,4 +259,5 @@ def _probed(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
 LOOKS: dict[str, Callable[[Desk, list[str], Mapping[str, Decide]], str]] = {
     "@people": _people, "@unreasoned": _unreasoned, "@read": _read, "@tied": _tied, "@labels": _labels, "@hashes": _hashes, "@orders": _orders,
     "@brought": _brought, "@probed": _probed, "@texts": _texts, "@names": _names, "@judged": _judged,
+    "@groups": _groups, "@weights": _weights, "@registered": _registered, "@gone": _gone,
 }  # fmt: skip

@@ -24,7 +24,7 @@ QUIET = {
     **{f"p_{fault}": 0.0 for fault in ("429", "500", "malformed", "truncate", "wrongcount", "refusal", "drop", "hang")},
     "latency_ms": 5.0, "jitter": 0.0, "rps": 0.0, "retry_after": 1.0, "retry_after_ms": 0, "cached_share": 0.0,
     "reasoning_tokens": 0, "refusal_field": False, "batch_s": 0.0, "batch_ends": "completed", "batch_create": "ok",
-    "batch_create_s": 0.0, "batch_listing": 1,
+    "batch_create_s": 0.0, "batch_listing": 1, "keep_prompts": False,
 }  # fmt: skip
 
 
@@ -49,6 +49,10 @@ class Fake:
     def bill(self) -> list[dict[str, Any]]:
         """What it would charge since the last reset: one line per reply."""
         return [json.loads(line) for line in self._ledger.read_text().splitlines()[self._before :]]
+
+    def prompts(self) -> list[str]:
+        """The text of each prompt that it answered since it was told to `keep_prompts`."""
+        return list(self._get("/prompts"))
 
     def batches(self) -> list[dict[str, Any]]:
         """Its batches, the newest first."""

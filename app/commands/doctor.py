@@ -69,7 +69,8 @@ def doctor(
     options = tidying.options_of(map_, map_label, people, read, labels_are, layout, mapping)
     ours = read_ours(file, options)
     if ours is None or write is not None:
-        _doctor_mapped(file, options, write, as_json)
+        said = tidying.typed_again(map_, map_label, people, read, labels_are, layout, mapping)
+        _doctor_mapped(file, options, write, as_json, f"{shlex.quote(str(file))}{said}")
         return
     examined = examining.examine(ours)
     command = f"calipers calibrate {shlex.quote(str(file))} --out report"
@@ -83,8 +84,10 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _doctor_mapped(file: Path, options: Options, write: Path | None, as_json: bool) -> None:
-    """A file of other columns or words: its mapping, what is to be said first, and the labels it becomes."""
+def _doctor_mapped(file: Path, options: Options, write: Path | None, as_json: bool, typed: str) -> None:
+    """A file of other columns or words: its mapping, what is to be said first, and the labels it becomes. `typed`: the
+    file and its options as a shell takes them.
+    """
     from calibration.examining import examining
     from calipers.tidy_files import read_tidy
 
@@ -107,9 +110,9 @@ def _doctor_mapped(file: Path, options: Options, write: Path | None, as_json: bo
             tidying.say_before_and_after(made)
             _say(file, examined, of_labels=True)
     if examined is not None:
-        _offer(made, file, write, as_json, _after(examined))
+        _offer(made, file, write, as_json, _after(examined), typed)
     elif not as_json:
-        typer.echo(f"next: calipers doctor {shlex.quote(str(file))} with what is said above")
+        typer.echo(f"next: calipers doctor {typed} with what is said above")
     if steps:
         raise typer.Exit(1)
 
@@ -120,7 +123,7 @@ def _after(examined: examining.Examination) -> str:
     return "" if examined.ready else f"{steps} above, in the file; then: "
 
 
-def _offer(made: TidyFile, file: Path, write: Path | None, as_json: bool, before: str) -> None:
+def _offer(made: TidyFile, file: Path, write: Path | None, as_json: bool, before: str, typed: str) -> None:
     """Write the labels where it was asked for, or say yes at the prompt; else say how. `before`: what is to be done."""
     if write is None and not as_json and sys.stdin.isatty() and sys.stdout.isatty():
         proposed = file.with_name(f"{file.stem}-labels.csv")
@@ -131,10 +134,9 @@ def _offer(made: TidyFile, file: Path, write: Path | None, as_json: bool, before
             tidying.say_written(made, write, kept)
             typer.echo(f"next: {before}calipers calibrate {shlex.quote(str(write))} --out report")
     elif not as_json:
-        named = shlex.quote(str(file))
         typer.echo(
-            f"next: {before}calipers calibrate {named} --out report, or first: "
-            f"calipers doctor {named} --write labels.csv"
+            f"next: {before}calipers calibrate {typed} --out report, or first: "
+            f"calipers doctor {typed} --write labels.csv"
         )
 
 

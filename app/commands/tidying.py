@@ -61,6 +61,19 @@ MAPPING = typer.Option(
 )
 
 
+def typed_again(
+    columns: Sequence[str], words: Sequence[str], people: Sequence[str], read: Sequence[str], labels_are: str = "",
+    layout: str = "", mapping: Path | None = None,
+) -> str:  # fmt: skip
+    """The options by which a file is read as a shell takes them, so that the next command can be pasted."""
+    several = {"--map": columns, "--map-label": words, "--people": people, "--read": read}
+    once = {"--labels-are": labels_are, "--layout": layout, "--mapping": str(mapping or "")}
+    given = [(name, one) for name, values in several.items() for one in values] + [
+        *filter(lambda one: one[1], once.items())
+    ]
+    return "".join(f" {name} {shlex.quote(value)}" for name, value in given)
+
+
 def tidy(
     file: Path = typer.Argument(..., help="A file of answers in any form, or a folder of them."),
     out: Path = typer.Option(..., help="Where the labels are written; the mapping beside it, as NAME.mapping.toml."),

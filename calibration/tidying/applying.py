@@ -11,22 +11,19 @@ import pandas as pd
 from calibration.arithmetic.columns import Codes
 from calibration.examining.findings import ask_of_items
 from calibration.table import roles, runs, verdicts
-from calibration.tidying import meeting
+from calibration.tidying import meeting, statuses
 from calibration.tidying.found import is_of_judge, raters_in
-from calibration.tidying.keys import codes_of
+from calibration.tidying.keys import WHEN, codes_of
 from calibration.tidying.mapping import JOINED, Answers, LabelMap
 from calibration.tidying.measures import SPENT
-from calibration.tidying.statuses import KNOWN
+from calibration.tidying.statuses import BAD_STATUS, KNOWN
 from calibration.tidying.value_sets import plain
-from plain.typed_options import typed
+from plain.counting import counted
+from plain.typed_options import by_map, typed
 
-BAD_STATUS = {*verdicts.STATUSES} - {"ok"}
 TURNED = {"A": "B", "B": "A", "AB": "BA", "BA": "AB"}
 EXAMPLES = 3
 BY_HEAD = ("rater_id", "criterion", "presentation", "run")  # what a column of a wide table may say of its answers
-RETRIED = re.compile(
-    r"(?:^|[\W_.])(?:attempts?|retry|retries|tries|try)(?:[\W_]*(?:no|number|nr|id|index|\d+))?$", re.I
-)
 IGNORED = "ignore"  # what --map-label calls an answer that was not asked for
 BESIDE = "__"  # opens a column of what stands beside each answer
 ROW, AT = f"{BESIDE}row", f"{BESIDE}at"  # the row of the wide table, and which of its columns of answers
@@ -83,11 +80,20 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
     may_name = [name for name in table if name in long and name not in own]
     problems += filter(None, [ask_of_items(out, long[may_name], systems)])
     _spell_raters_once(out, told)
-    out = _without_retries(out, mapping, told)
+    is_timed = any(WHEN.search(name.rpartition(".")[2]) for name in map(str, table))
+    out = statuses.without_retries(out, mapping, told, is_timed)
     _number_runs(out, told)
     if "cluster_id" not in out:
         out["cluster_id"] = out["item_id"]
     _share_topics(out, told)
+    blank = out["cluster_id"].eq("")
+    if blank.any() and "cluster_id" in mapping.columns:
+        (item,) = mapping.columns.get("item_id", ("COLUMN",))[:1]
+        problems.append(
+            f"{counted(int(blank.sum()), 'answer')} without a topic in {mapping.columns['cluster_id'][0]!r}, first to "
+            f"item {out.loc[blank, 'item_id'].iloc[0]!r}: fill it, or {by_map('cluster_id', item)}, by which each item "
+            "is a topic of its own"
+        )
     kept = (*verdicts.KNOWN_COLUMNS, *(("confidence",) if f"{BESIDE}confidence" in long else ()))
     return Tidied(out[[name for name in kept if name in out]], tuple(told), tuple(problems))
 
@@ -194,35 +200,6 @@ def _spell_raters_once(out: pd.DataFrame, told: list[str]) -> None:
         what = "are two raters: two names so spelt answered the same items" if is_two else f"are one rater, {first}"
         told.append(f"{first} and {name}, which differ in capital letters alone, {what}")
     out["rater_id"] = spelt.where(~several, out["rater_id"])
-
-
-def _without_retries(out: pd.DataFrame, mapping: LabelMap, told: list[str]) -> pd.DataFrame:
-    """Without a rater's failed answers to what it answered too, or but for the last where all failed, where nothing but
-    an attempt's number tells them apart: a call made anew, and no repeat. The last bears what they cost.
-    """
-    (head,) = mapping.columns.get("run", ("",))[:1]
-    if head and (not RETRIED.search(head) or not roles.all_numbers(out["run"][out["run"].ne("")])):
-        return out
-    of = [out[name] for name in ("item_id", "criterion", "rater_id", "presentation") if name in out]
-    failed = out["label"].eq("") | (out["status"].isin(BAD_STATUS) if "status" in out else False)
-    number = pd.to_numeric(out["run"]).fillna(1) if head else pd.Series(range(len(out)), index=out.index)
-    order = number + np.where(failed, 0.0, number.max() + 1)  # a usable one stands behind all that failed
-    is_last = order.eq(order.groupby(of).transform("max"))
-    again = failed & ~is_last
-    if not again.any():
-        return out
-    for part in [one for one in SPENT if one in out]:
-        cells = pd.to_numeric(out[part], errors="coerce")
-        lost = cells.where(again).groupby(of).transform("sum")
-        out[part] = out[part].mask(is_last & lost.gt(0), (cells.fillna(0) + lost).map(repr))
-    told.append(
-        f"calls that failed and were made again, left out but for what they cost: {int(again.sum()):,}"
-        + f" (where {head!r} numbers repeats, call the column run)" * bool(head)
-    )
-    if head:  # what is left of an answer is numbered by itself: its second attempt may be its first run
-        left = number.where(~again).groupby(of).rank("dense")
-        out["run"] = left.map(lambda one: f"{one:g}", na_action="ignore")
-    return out[~again].reset_index(drop=True)
 
 
 def _number_runs(out: pd.DataFrame, told: list[str]) -> None:

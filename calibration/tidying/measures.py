@@ -28,6 +28,7 @@ MEASURES = ("confidence", "cost_usd", "seconds")
 SPENT = ("cost_usd", "seconds")  # of a call, whatever it answers: an item's are the sum over its answers
 ONE_EACH = ("len_a", "len_b", "run", *MEASURES)  # two numbers joined are none
 BETWEEN = re.compile(r"([ _.:/-]+)")
+OTHER_CURRENCY = re.compile(r"[€£¥]|\b(?:eur|cny|gbp)\b", re.I)
 LEVELS = range(1, 6)
 MILLISECONDS = re.compile(r"milli|(?:^|[\W_])ms(?:$|[\W_])", re.I)
 MONEY = re.compile(r"[€£$¥]|\b(?:eur|usd|cny|gbp)\b", re.I)  # a price in any currency, and no answer
@@ -66,6 +67,10 @@ def give_measures(found: Found) -> None:
     if short := [name for name in found.asked.columns.get("seconds", ()) if MILLISECONDS.search(name)]:
         found.told.append(
             f"{', '.join(short)}: milliseconds by the head, read as seconds as they stand; divide by 1,000"
+        )
+    if foreign := [name for name in found.asked.columns.get("cost_usd", ()) if OTHER_CURRENCY.search(name)]:
+        found.told.append(
+            f"{', '.join(foreign)}: of another currency by the head, read and printed as USD as it stands"
         )
     columns = [one.column for one in found.spread]
     own: dict[str, dict[str, str]] = {name: {} for name in columns or found.columns.get("label", ())[:1]}

@@ -14,6 +14,7 @@ from calibration.tidying.found import Found, is_of_judge, some_of
 from calibration.tidying.measures import BETWEEN
 from calibration.tidying.ordered_words import nearest_scale
 from calibration.tidying.raters import bare_name
+from calibration.tidying.statuses import BAD_STATUS
 from calibration.tidying.value_sets import STATUS as STATUS_WORDS
 from calibration.tidying.value_sets import TIES, meanings, plain, recognise
 from plain.typed_options import by_map, typed
@@ -148,7 +149,7 @@ def _alone(found: Found, rows: pd.DataFrame, judged: "pd.Series[bool]") -> no_an
     said = found.asked.words
     of_judges = {str(word): share for word, share in most.items() if word not in {*said, *ours}}
     words = answers[~judged & answers.ne("")].unique()
-    of_people = {found.asked.meant(word) for word in words if said.get(word) not in applying.BAD_STATUS}
+    of_people = {found.asked.meant(word) for word in words if said.get(word) not in BAD_STATUS}
     alone = no_answers.said_alone(sorted(of_people), of_judges, bool(_systems(found, rows)))
     return replace(alone, doubtful=()) if {*REQUIRED} <= {*found.table} else alone
 
@@ -228,8 +229,8 @@ def _through(mapped: Mapping[str, str], meant: Mapping[str, str], said: Mapping[
     is left out, or kept by its name where it is called like a status.
     """
     whole = {word: meant.get(text, text) for word, text in mapped.items() if said.get(word) != mapping.ANSWER}
-    failed = {word for word, text in whole.items() if text in applying.BAD_STATUS and (word in said or word in meant)}
-    answers = {word: f"={word}" for word in mapped if word in applying.BAD_STATUS - failed}
+    failed = {word for word, text in whole.items() if text in BAD_STATUS and (word in said or word in meant)}
+    answers = {word: f"={word}" for word in mapped if word in BAD_STATUS - failed}
     return answers | {word: text for word, text in whole.items() if word != text or word in failed}
 
 

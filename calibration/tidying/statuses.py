@@ -1,15 +1,21 @@
-"""Columns that say whether a call worked: what their words mean, and where one may be the answers or goes unread."""
+"""Calls that failed: columns that say so, which may be the answers or go unread, and calls that were made again."""
+
+from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
 
+import numpy as np
 import pandas as pd
 
+from calibration.table import roles
 from calibration.table.roles import NAMES, all_numbers, in_english
 from calibration.table.typed_cells import is_number
 from calibration.table.verdicts import STATUSES
 from calibration.tidying import keys, measures
 from calibration.tidying.found import Found, some_of, words_of
+from calibration.tidying.mapping import LabelMap
+from calibration.tidying.measures import SPENT
 from calibration.tidying.no_answers import NO_ANSWER
 from calibration.tidying.value_sets import STATUS, plain
 from plain.counting import counted
@@ -23,6 +29,10 @@ KNOWN = WORKED | {word: said for word, said in STATUS.items() if word not in UNS
 # what nothing is read by: such a word is asked about or told
 FAULT = re.compile(
     r"fehler|fail|error|time ?out|timed out|überschr|abort|abgebr|cancel|pending|offen|reject|skip|limit"
+)
+BAD_STATUS = {*STATUSES} - {"ok"}
+RETRIED = re.compile(
+    r"(?:^|[\W_.])(?:attempts?|retry|retries|tries|try)(?:[\W_]*(?:no|number|nr|id|index|\d+))?$", re.I
 )
 HEADS = ("status", *NAMES["status"])
 MOST = 8  # different words of such a column
@@ -111,3 +121,54 @@ def _numbers_beside(found: Found) -> Iterator[str]:
 
 def _meant(words: Collection[str]) -> str:
     return typed("--map-label", *(f"{word}={'invalid' if says_failed(word) else 'ok'}" for word in words))
+
+
+def without_retries(out: pd.DataFrame, mapping: LabelMap, told: list[str], is_timed: bool) -> pd.DataFrame:
+    """Without a rater's failed answers to what it answered too, or but for the last where all failed, where nothing but
+    an attempt's number or time tells them apart: a call made anew, and no repeat. The last bears what they cost.
+
+    `is_timed`: a column says when a row was written. Where nothing numbers or times them, a judge's are repeats.
+    """
+    (head,) = mapping.columns.get("run", ("",))[:1]
+    if head and (not RETRIED.search(head) or not roles.all_numbers(out["run"][out["run"].ne("")])):
+        return out
+    of = [out[name] for name in ("item_id", "criterion", "rater_id", "presentation") if name in out]
+    failed = out["label"].eq("") | (out["status"].isin(BAD_STATUS) if "status" in out else False)
+    number = pd.to_numeric(out["run"]).fillna(1) if head else pd.Series(range(len(out)), index=out.index)
+    order = number + np.where(failed, 0.0, number.max() + 1)  # a usable one stands behind all that failed
+    is_last = order.eq(order.groupby(of).transform("max"))
+    again = failed & ~is_last
+    if not again.any():
+        return out
+    if not head and not is_timed:
+        return _as_repeats(out, of, failed, again, told)
+    for part in [one for one in SPENT if one in out]:
+        cells = pd.to_numeric(out[part], errors="coerce")
+        lost = cells.where(again).groupby(of).transform("sum")
+        out[part] = out[part].mask(is_last & lost.gt(0), (cells.fillna(0) + lost).map(repr))
+    told.append(
+        f"calls that failed and were made again, left out but for what they cost: {int(again.sum()):,}"
+        + f" (where {head!r} numbers repeats, call the column run)" * bool(head)
+    )
+    if head:  # what is left of an answer is numbered by itself: its second attempt may be its first run
+        left = number.where(~again).groupby(of).rank("dense")
+        out["run"] = left.map(lambda one: f"{one:g}", na_action="ignore")
+    return out[~again].reset_index(drop=True)
+
+
+def _as_repeats(
+    out: pd.DataFrame, of: list[pd.Series[str]], failed: pd.Series[bool], again: pd.Series[bool], told: list[str]
+) -> pd.DataFrame:
+    """A judge's failed answers beside one that did not fail numbered as its runs, a person's left out."""
+    judged, usable = out["rater_kind"].eq("judge"), (~failed).groupby(of).transform("sum")
+    repeated = judged & usable.le(1) & again.groupby(of).transform("any")
+    out = out.assign(run=out.groupby(of).cumcount().add(1).astype("str").where(repeated, "1"))
+    told += [
+        "answers of judges that failed beside another to the same, counted as repeats: "
+        f"{int((again & repeated).sum()):,} (where these calls were made anew, number them in a column attempt)"
+    ] * bool(repeated.any())
+    left_out = again & ~judged
+    told += [f"blank answers of people who answered the same too, left out: {int(left_out.sum()):,}"] * bool(
+        left_out.any()
+    )
+    return out[~left_out].reset_index(drop=True)

@@ -4,6 +4,7 @@ A set is read where it allows one reading alone; where two are possible, the sen
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -64,6 +65,8 @@ ENDS = re.compile(r"\D.*[\[(]([+-]?\d+(?:\.\d+)?)[\])]")
 OF = re.compile(r"(\d+(?:\.\d+)?)\s*/\s*(\d+)")
 COUNTED = re.compile(r"(\d+(?:\.\d+)?) ?(?:stars?|points?|pts?)")
 DRAWN = re.compile("([★⭐]+)[☆✩]*")
+NUMBERED = re.compile(r"(?P<head>[^\d]*[^\W\d_])[ .:#]?(?P<number>\d+)")
+LEVELS = 3  # such words, at least, before they may be a scale
 TRUTH = {
     **dict.fromkeys(("true", "yes", "y", "t", "1", "1.0", "ja", "wahr", "sí", "si", "oui", "vrai", "是"), True),
     **dict.fromkeys(("false", "no", "n", "f", "0", "0.0", "nein", "falsch", "non", "faux", "否"), False),
@@ -102,7 +105,10 @@ def recognise(
     if usable and all(is_number(word) for word in usable) and labels_are != "words":
         return _beside(_numbers(usable, named, is_paired, labels_are), _statuses(written))
     if usable and (
-        found := _verdicts(usable, labels_are) or _scores(usable, labels_are) or _ordered(usable, labels_are, of_all)
+        found := _verdicts(usable, labels_are)
+        or _scores(usable, labels_are)
+        or _ordered(usable, labels_are, of_all)
+        or _numbered(usable, labels_are)
     ):
         return _beside(found, _statuses(written))
     blank = _statuses(word for word in written if is_blank(word, written))
@@ -245,6 +251,26 @@ def _ordered(usable: list[str], labels_are: str, of_all: Collection[str]) -> Rea
         + " (=missing where it is no answer)" * bool(rest)
         + "; --labels-are words where they have no order",
     )  # fmt: skip
+
+
+def _numbered(usable: list[str], labels_are: str) -> Read | None:
+    """One word with several numbers (`Grade 0` to `Grade 4`), which may have an order, and what stands beside them."""
+    found = {word: NUMBERED.fullmatch(plain(word)) for word in usable}
+    heads = Counter(match["head"] for match in found.values() if match)
+    if labels_are or not heads:
+        return None
+    ((head, count),) = heads.most_common(1)
+    numbers = {word: match["number"] for word, match in found.items() if match and match["head"] == head}
+    if count < LEVELS or len({*numbers.values()}) < count or len(usable) >= 2 * count:
+        return None
+    rest = [word for word in usable if word not in numbers]
+    meant = typed("--map-label", *(f"{word}={numbers.get(word, 'missing')}" for word in [*numbers, *rest]))
+    return Read(
+        Answers("words"),
+        ask=f"{', '.join(map(repr, numbers))} may be levels in the order of their numbers"
+        + f", and {', '.join(map(repr, rest[:5]))} none of them" * bool(rest)
+        + f": {meant} where they are; --labels-are words where they have no order",
+    )
 
 
 def _truth(usable: list[str], labels_are: str) -> Read | None:

@@ -55,6 +55,10 @@ def votes(path: Path) -> pd.DataFrame:
 
 def test_a_file_of_other_columns_gets_a_mapping_rows_before_and_after_and_is_written(labels: Path) -> None:
     made, out = votes(labels), labels.with_name("tidy.csv")
+    said = ("--read", "separator=;", "--map", "label=verdict")
+    assert f"next: calipers calibrate {labels} --map label=verdict --read 'separator=;' --out report, or" in (
+        calipers("doctor", labels, *said).stdout
+    )
     done = calipers("doctor", labels, "--write", out, width=200)
     assert done.exit_code == 0
     for told in (

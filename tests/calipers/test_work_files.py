@@ -59,8 +59,10 @@ def test_a_call_that_failed_and_was_made_again_is_one_answer_that_bears_both_pri
     assert made["cost_usd"].sum() == 30 * 0.25
     assert [SAID[answer(int(item[1:]))] for item in made["item_id"].astype("str")] == made["label"].tolist()
     unnumbered = [{key: cell for key, cell in call.items() if key != "attempt"} for call in calls()]
-    same = labels_of(kept(tmp_path, unnumbered) / "calls.jsonl", options())[0]
-    assert check_verdicts(same)[["item_id", "label", "cost_usd"]].equals(made[["item_id", "label", "cost_usd"]])
+    same, told = labels_of(kept(tmp_path, unnumbered) / "calls.jsonl", options())
+    assert "failed beside another to the same, counted as repeats: 6 (where these calls were made anew" in str(told)
+    own = check_verdicts(same)
+    assert (len(own), own["status"].ne("ok").sum(), own["run"].max()) == (30, 6, 2), "none is left out unasked"
     unpriced = [{**call, "usage": {"cost_usd": None}} for call in calls()]
     free = labels_of(kept(tmp_path, unpriced) / "calls.jsonl", options())[0]
     assert check_verdicts(free)["cost_usd"].isna().all(), "what is not known is no 0"

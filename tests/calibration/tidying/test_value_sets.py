@@ -62,10 +62,18 @@ def test_a_set_of_words_is_read(words: Sequence[str], is_paired: bool, read_as: 
         (["-2", "-1", "0", "1"], True, "--map-label 1=A,0=tie,-1=B,-2=B, or"),
         (["0", "1", "2"], True, "--map-label 1=A,2=B,0=tie, or"),  # or classes: 0 is A
         (["1", "2", "3", "4", "5"], True, "a number is no verdict on a pair"),
+        (
+            ["Grade 0", "Grade 1", "Grade 2", "not gradable"],
+            False,
+            "and 'not gradable' none of them: --map-label 'Grade 0=0,Grade 1=1,Grade 2=2,not gradable=missing' where",
+        ),
+        (["Typ 1", "Typ 2", "gut", "schlecht", "mild"], False, ""),
     ],
 )
 def test_numbers_of_two_readings_are_asked_about(words: Sequence[str], is_paired: bool, sentence: str) -> None:
-    assert sentence in recognise(words, "answer", is_paired).ask
+    ask = recognise(words, "answer", is_paired).ask
+    assert sentence in ask
+    assert bool(sentence) is bool(ask)
 
 
 def test_what_is_called_a_score_is_one_and_what_is_said_goes_before_what_is_found() -> None:

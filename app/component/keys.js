@@ -99,7 +99,7 @@ const KEYS = [
   },
   { shown: ["f"], does: "keys.flag", keys: ["f"], run: (page) => page.writable && page.dialogs.flag() },
   { shown: ["m"], does: "keys.comment", keys: ["m"], run: (page) => page.writable && page.dialogs.comment() },
-  { shown: ["x"], does: "keys.skip", keys: ["x"], run: (page) => page.writable && !page.item.training && page.dialogs.skip() },
+  { shown: ["x"], does: "keys.skip", asked: (item) => !item?.training, keys: ["x"], run: (page) => page.writable && !page.item.training && page.dialogs.skip() },
   { shown: ["?"], does: "keys.help", keys: ["?"], run: (page) => page.dialogs.help() },
 ];
 // letters by the usual one, so that all lie under one hand; ctrl: the letter that with Ctrl does as Enter

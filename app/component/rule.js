@@ -4,11 +4,12 @@ class RationaleRule {
   constructor(page) {
     this.page = page;
     this.hint = make("span", { class: "hint", id: "rationale-hint" });
+    this.key = make("kbd");
     this.next = make(
       "button",
       { type: "button", class: "onward", onclick: () => page.accept() },
       `${tell("form.onward")} `,
-      make("kbd", {}, inscribed("Ctrl Enter")),
+      this.key,
     );
   }
 
@@ -18,6 +19,7 @@ class RationaleRule {
     this.hint.textContent = this.text(answers.of(id).rationale);
     this.hint.dataset.need = needs && needs !== "no_choice" ? "yes" : "no";
     const done = !answers.missing(id) && !answers.conflict(id);
+    write(this.key, inscribed(pressedFor("Ctrl Enter")));
     this.next.style.visibility = writable && done && answers.nextOpen(id) ? "visible" : "hidden"; // keeps its place
   }
 

@@ -103,6 +103,7 @@ def sheet_of_keys_lists_the_choices_there_are(page: Page) -> None:
     page.keyboard.press("j")  # given away
     page.keyboard.press("g")
     expect(page.get_by_role("radiogroup", name="Criterion 2")).to_be_visible()
+    expect(page.locator(".onward kbd")).to_have_text("Ctrl S")
     saved(page)
     page.evaluate("() => localStorage.clear()")  # another machine
     page.reload()

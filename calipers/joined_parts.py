@@ -102,12 +102,14 @@ def _told_apart(places: Mapping[str, Place]) -> str:
         for name, (who, what) in places.items()
     ]
     who, what = ([*dict.fromkeys(name for one in part for name in one)] for part in zip(*places.values(), strict=True))
+    who += ["COLUMN"] * any(not by for by, _ in places.values())  # which the user has to name
     as_one = typed("--map", f"rater_id={between_plus(*who)}", f"label={between_plus(*what)}")
-    is_long = all(by and len(held) == 1 for by, held in places.values())
+    is_long = any(by for by, _ in places.values()) and all(len(held) == 1 for _, held in places.values())
     return (
         f"{'; '.join(said)}: as one table some would be lost. "
         + f"Where all answered the same question in the same words: {as_one}; otherwise: " * is_long
-        + "Make labels of each file, calipers tidy FILE --out NEW/NAME.csv, and give the folder NEW"
+        + "Make labels of each file, calipers tidy FILE --out NEW/NAME.csv, and give the folder NEW; a file whose "
+        "column is no rater's answer is left out of the folder"
     )
 
 

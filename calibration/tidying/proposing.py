@@ -29,7 +29,10 @@ PERSONS = frozenset(
 NOTHING = mapping.Asked()
 KIND_COLUMNS = ("source", "type", "raterkind", "annotatorkind", "labelertype", "evaluatortype", *NAMES["rater_kind"],
                 "art", "typ", "quelle", "类型", "来源", "tipo", "fuente")  # fmt: skip
-NOBODY_SAYS = "no column says who answered: --map rater_id=COLUMN, or --map rater_id==NAME for one rater of all"
+NOBODY_SAYS = (
+    "no column says who answered: --map rater_id=COLUMN, or --map rater_id==NAME for one rater of all; and --people "
+    "NAME,NAME (or all, or none) where their names do not say who is a person"
+)
 
 
 def propose(frame: pd.DataFrame, asked: mapping.Asked = NOTHING) -> mapping.Proposal:

@@ -99,7 +99,7 @@ QUESTIONS = [{"pair_id": f"p{item}", "question": f"What is {item}?"} for item in
         ({"votes": PEOPLE, "w": rows_of("judge", "label", "gpt-4o")}, "rater_id=annotator.judge,label=label"),
         ({"votes": PEOPLE, "w": rows_of("annotator", "verdict", "gpt-4o")}, "rater_id=annotator,label=label.verdict"),
         ({"votes": PEOPLE, "w": rows_of("model", "verdict", "gpt-4o"), "z": rows_of("model", "verdict", "o3")},
-         "w.csv has answers in 'verdict', with no column of raters: .* lost. Make labels"),
+         "w.csv has answers in 'verdict', with no .*: --map rater_id=annotator.COLUMN,label=label.verdict; otherwise: Make"),
         ({"votes": PEOPLE, "w": rows_of("llm", "rating", "gpt-4o")}, "w.csv has answers in 'rating', with no column"),
         ({"votes": rows_of("annotator", "overall_quality", "mara"), "w": rows_of("judge", "relevance", "gpt-4o")},
          "votes.csv has answers in 'overall_quality', .*; w.csv has answers in 'relevance'"),

@@ -15,14 +15,18 @@ from exports.plots.value_maps import reliability
 from exports.tables import Column, Table
 from plain.wording import worded
 
-NOBODY = "Nothing to compare yet: that takes a judge, and two annotators who answered the same questions."
+NOBODY = (
+    "Nothing to compare yet: that takes a judge, two annotators who answered the same questions, and scores of 25 "
+    "levels at most (finer ones are on Agreement)."
+)
 COLUMNS = (
     Column("criterion", "Criterion"), Column("category", "Category"), Column("agreement", "Judge"),
     Column("ceiling", "Left-out annotator"), Column("gap", "Gap"), Column("n", "n"), Column("clusters", "Clusters"),
 )  # fmt: skip
 READING = (
     "Judge and left-out annotator: agreement with the other annotators, on the same labels and references. Gap: the "
-    "annotator's minus the judge's; above 0 the judge agrees less than a person does.",
+    "annotator's minus the judge's; above 0 the judge agrees less than a person does. Unusable answers are left out "
+    "here; the gap on Choice counts them as disagreement.",
     "A cell below 20 clusters has no interval. Many cells are looked at together: the largest gap is large by chance "
     "as well.",
 )

@@ -78,7 +78,7 @@ def _cell(value: Value, printed: bool) -> str:
     if isinstance(value, Interval):
         ends = zip((value.low, value.high), value.slack, strict=True)
         return (
-            f"= {value.value:.3g} [{', '.join(f'{end:.3g}' + f' ± {slack:.1g}' * (slack > 0) for end, slack in ends)}]"
+            f"= {value.value:.3g} [{', '.join(f'{end:.3g}' + f' ± {slack:.1g}' * (slack > EXACT) for end, slack in ends)}]"
         )
     return f"= {value:.3g}" if printed else f"{value:.3g}"
 

@@ -17,7 +17,7 @@ from sqlalchemy import func, select
 
 from db.connect import reading
 from db.tables import Assignment, Item, Report, Study, System, Topic
-from tests.studies import intervals, own_trees, test_dr3_eval, test_race, test_wlc
+from tests.studies import intervals, own_trees, test_dr3_eval, test_wlc
 from tests.studies import test_deepresearchgym as gym
 from tests.studies.desk import Decide, Desk, Task
 from tests.studies.intervals import Interval, Numbers, over_rows
@@ -348,50 +348,6 @@ def won(study: str, one: str, other: str) -> Worked:
     return share
 
 
-def calls(model: str, number: int, billed: int = 0) -> Worked:
-    """So many calls, and the provider billed as many of that model, or `billed` where several judges share it."""
-
-    def count(desk: Desk, _: Mapping[str, Decide]) -> str:
-        assert sum(one["model"] == model for one in desk.bill()) == (billed or number)
-        return f"{number:,} calls done"
-
-    return count
-
-
-def billed(desk: Desk, judge: str, price: tuple[float, float]) -> pd.DataFrame:
-    """A judge's calls with their USD, from the ledger's tokens at a price of a million of them read and written.
-
-    The models, prompts and tokens of the whole ledger are those that the provider billed.
-    """
-    calls = pd.read_csv(desk.folder / "ledger.csv").loc[lambda calls: calls["tokens_in"] > 0]
-    told = calls.assign(model=calls["model"].str.removeprefix("openai/")).astype({"tokens_in": int, "tokens_out": int})
-    columns = {"model": "model", "prompt_sha256": "prompt", "tokens_in": "in", "tokens_out": "out"}
-    bill = ([one[name] for name in columns.values()] for one in desk.bill())
-    assert sorted(told[[*columns]].to_numpy().tolist()) == sorted(bill)
-    assert told.loc[told["judge"] == judge, "model"].nunique() == 1
-    usd = (calls["tokens_in"] * price[0] + calls["tokens_out"] * price[1]) / 1e6
-    return calls.assign(usd=usd)[calls["judge"] == judge]
-
-
-def ledger(judge: str, price: tuple[float, float], each: int) -> tuple[Worked, Worked]:
-    """USD in all, and for each of so many calls or reports."""
-    return lambda desk, _: billed(desk, judge, price)[
-        "usd"
-    ].sum(), lambda desk, _: billed(desk, judge, price)["usd"].sum() / each
-
-
-def cost(study: str, judge: str, each: int, price: tuple[float, float] = (1.25, 10.0)) -> Worked:
-    """USD for each of so many reports, as many of them on every topic, by t of C - 1."""
-
-    def mean(desk: Desk, _: Mapping[str, Decide]) -> Interval:
-        topics = desk.verdicts(study).drop_duplicates("item_id").set_index("item_id")["cluster_id"]
-        calls = billed(desk, judge, price)
-        of_topics = calls["usd"].groupby(calls["items"].str.split().str[0].map(topics)).sum()
-        return intervals.t_mean(of_topics * len(of_topics) / each)
-
-    return mean
-
-
 def spearman(table: Numbers) -> float:
     return float(stats.spearmanr(table).statistic)
 
@@ -636,93 +592,6 @@ def correct(desk: Desk) -> pd.DataFrame:
     counts = votes.groupby(["cluster_id", "system_a", "item_id"])["label"].value_counts().unstack(fill_value=0)
     counts = counts[counts.max(axis=1) > 1]
     return (counts["correct"] > 1).groupby(["cluster_id", "system_a"]).mean().unstack()
-
-
-def shares(labels: pd.DataFrame) -> pd.Series[float]:
-    """(system, task) -> t / (t + r) of mean scores by the task's weights, r of the report in the same view."""
-    planted = [test_race.weights(int(row.cluster_id))[row.criterion] for row in labels.itertuples()]
-    assert np.allclose(labels["weight"], planted)
-    labels = labels.assign(label=labels["label"].astype("float"))
-    each = labels.groupby(["item_id", "system_a", "cluster_id", "beside", "criterion"])[["label", "weight"]].mean()
-    totals = each.prod(axis=1).groupby(level=[0, 1, 2, 3]).sum().reset_index(level=[1, 2, 3], name="t")
-    totals["share"] = totals["t"] / (totals["t"] + totals["beside"].map(totals["t"]))
-    return totals.groupby(["system_a", "cluster_id"])["share"].mean()
-
-
-def race_shares(desk: Desk) -> dict[str, pd.Series[float]]:
-    """Of people together, of each of them and of each judge."""
-    labels = desk.verdicts("race")
-    people = {str(name): shares(own) for name, own in human(desk, "race").groupby("rater_id")}
-    mean = pd.concat(people.values(), axis=1).mean(axis=1)
-    return {"people": mean} | {str(name): shares(own) for name, own in labels.groupby("rater_id")}
-
-
-def of_raters(*names: str, whole: bool = False) -> Callable[[Desk], list[pd.DataFrame]]:
-    """Task by system -> share, of these raters; `whole`: of the reference too."""
-
-    def tables(desk: Desk) -> list[pd.DataFrame]:
-        found = race_shares(desk)
-        named = names or [name for name in found if name.startswith("annotator")]
-        of_each = (found[name].unstack(level=0) for name in named)
-        return [one if whole else one.drop(columns=test_race.REFERENCE) for one in of_each]
-
-    return tables
-
-
-def order_with_people(judge: str) -> Worked:
-    return over_rows(of_raters("people", judge, whole=True), kendall)
-
-
-def in_one_order(one: Numbers, other: Numbers) -> npt.NDArray[np.bool_]:
-    """Of every two systems on each task, shape (tasks, pairs)."""
-    a, b = np.triu_indices(one.shape[1], 1)
-    return np.asarray((one[:, a] - one[:, b]) * (other[:, a] - other[:, b]) > 0)
-
-
-def par(tables: Callable[[Desk], list[pd.DataFrame]]) -> Worked:
-    """How often two of these raters, or every two, put two systems of a task in one order, per cent."""
-
-    def share(desk: Desk, _: Mapping[str, Decide]) -> Interval:
-        alike = [in_one_order(*map(np.asarray, pair)) for pair in combinations(tables(desk), 2)]
-        of_tasks = pd.DataFrame(np.concatenate(alike, axis=1)).stack()
-        return intervals.times(100, intervals.wilson(of_tasks, of_tasks.index.get_level_values(0).to_series()))
-
-    return share
-
-
-def of_means(one: Numbers, other: Numbers) -> float:
-    return 100 * r_of(one.mean(axis=0), other.mean(axis=0))
-
-
-BOTH_ORDERS = of_raters("people", "both-orders")
-
-
-def overall_over_tasks(desk: Desk, _: Mapping[str, Decide]) -> Interval:
-    people, judge = BOTH_ORDERS(desk)
-    worked = intervals.of_four(people.T, judge.T)
-    assert abs(worked.value - statistics.mean(columns(desk))) < 1e-9
-    return worked
-
-
-def higher_first(desk: Desk, _: Mapping[str, Decide]) -> float:
-    """How much oftener a judge of both orders scores a report higher than lower where it is shown first."""
-    labels = of(desk, "race", "both-orders").astype({"label": "float"})
-    both = labels.pivot(index=["item_id", "criterion"], columns="presentation", values="label")
-    return float(np.sign(both["AB"] - both["BA"]).mean())
-
-
-def columns(desk: Desk) -> list[float]:
-    """PAR, OPC, FAP and FAS of the judge of both orders, in per cent."""
-    people, judge = BOTH_ORDERS(desk)
-    each = (100 * float(people.corrwith(judge, axis=1, method=how).mean()) for how in ("pearson", "spearman"))
-    one, other = people.to_numpy(), judge.to_numpy()
-    return [100 * float(in_one_order(one, other).mean()), of_means(one, other), *each]
-
-
-def changes(desk: Desk, _: Mapping[str, Decide]) -> Interval:
-    """How often two runs of one judge score a criterion apart."""
-    labels = of(desk, "race", "again").groupby(["item_id", "criterion", "presentation"])
-    return intervals.wilson(labels["label"].nunique() > 1, labels["cluster_id"].first())
 
 
 def words(desk: Desk, _: Mapping[str, Decide]) -> float:

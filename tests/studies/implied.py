@@ -16,7 +16,16 @@ from itertools import starmap
 from typing import Any
 
 from annotation.protocol import read_protocol
-from tests.studies import from_labels, test_deepresearchgym, test_dr3_eval, test_race, test_reportbench, test_wlc
+from tests.studies import (
+    from_bill,
+    from_labels,
+    from_shares,
+    test_deepresearchgym,
+    test_dr3_eval,
+    test_race,
+    test_reportbench,
+    test_wlc,
+)
 from tests.studies.desk import Decide, Desk
 from tests.studies.intervals import Interval, by_t, over_rows
 from tests.studies.recogniser import recognised
@@ -77,9 +86,7 @@ def _cell(value: Value, printed: bool) -> str:
         return "–" if value is None else "="
     if isinstance(value, Interval):
         ends = zip((value.low, value.high), value.slack, strict=True)
-        return (
-            f"= {value.value:.3g} [{', '.join(f'{end:.3g}' + f' ± {slack:.1g}' * (slack > EXACT) for end, slack in ends)}]"
-        )
+        return f"= {value.value:.3g} [{', '.join(f'{end:.3g}' + f' ± {slack:.1g}' * (slack > EXACT) for end, slack in ends)}]"
     return f"= {value:.3g}" if printed else f"{value:.3g}"
 
 
@@ -133,8 +140,8 @@ WLC: Mapping[int, tuple[Implied, ...]] = {
     12: ("20 labels of 2 people on 1 criteria", from_labels.answers("overall", 20)), 14: (from_labels.alike_over_topics("citations"),),
     15: ("120 of 120",), 18: ("refused, incomplete",), 19: from_labels.seen("wlc", "atlas")[:2],
     20: ("190 of 741 not applicable, a tie refused",), 21: ("2: 9 items, 1: 1 items",),
-    22: ("19 of 20 slots are handed in",), 24: (from_labels.calls("fake-acc-0.85", 10 * 3 * 2), "780 labels ok"), 25: (by_t(lambda desk, _: from_labels.alike(desk, "wlc", "careful") - from_labels.alike(desk, "wlc", "local"), "wlc"),),
-    26: ("invalid 1 ok 232 missing 1", "234 of 234"), 27: (by_t(from_labels.turned("careful"), "wlc", 39), led), 29: (from_labels.cost("wlc", "careful", 20), ""),
+    22: ("19 of 20 slots are handed in",), 24: (from_bill.calls("fake-acc-0.85", 10 * 3 * 2), "780 labels ok"), 25: (by_t(lambda desk, _: from_labels.alike(desk, "wlc", "careful") - from_labels.alike(desk, "wlc", "local"), "wlc"),),
+    26: ("invalid 1 ok 232 missing 1", "234 of 234"), 27: (by_t(from_labels.turned("careful"), "wlc", 39), led), 29: (from_bill.cost("wlc", "careful", 20), ""),
     30: (from_labels.percent(from_labels.alike_over_topics("wlc", "local")), from_labels.wikipedia_always),
     31: (from_labels.among_people,), 35: ("1.00 [–]", 1 / 3), 36: (from_labels.alike_over_topics("wlc", "careful"),),
     37: from_labels.apart_by(lambda desk: from_labels.rates(desk, "facts", "consistent"), "atlas", "borealis"),
@@ -151,9 +158,9 @@ GYM: Mapping[int, tuple[Implied, ...]] = {
     14: ("672 of 672",),
     15: ("123 probes (key point) on 41 topics, about 164 reports",),
     19: from_labels.seen("preference", "atlas")[:2], 20: ("0 of 125 not applicable, a tie refused, not_applicable refused",), 21: ("3: 41 items, 2: 1 items",),
-    22: ("125 of 126 slots are handed in",), 24: (from_labels.calls("fake-score-0.1", 168 * 6), "1,008 labels ok"),
+    22: ("125 of 126 slots are handed in",), 24: (from_bill.calls("fake-score-0.1", 168 * 6), "1,008 labels ok"),
     25: tuple(map(from_labels.by_sign_either_way, ("coarse", "fine"))),
-    26: ("ok 32 missing 1", "33 of 33"), 29: from_labels.ledger("fine", (0.4, 1.6), 168), 31: (from_labels.two_by_two,),
+    26: ("ok 32 missing 1", "33 of 33"), 29: from_bill.ledger("fine", (0.4, 1.6), 168), 31: (from_labels.two_by_two,),
     32: from_labels.by_sign(lambda _: gym.recalled()),
     34: from_labels.by_sign(lambda desk: dict(from_labels.clarity(desk).stack().items())),
     35: (from_labels.orders,), 36: (from_labels.alike_over_topics("points", gym.READER),),
@@ -170,8 +177,8 @@ DR3: Mapping[int, tuple[Implied, ...]] = {
     14: (from_labels.alike_over_topics("factual", "gpt-5.1"), from_labels.alike_over_topics("factual"), "10 of 10", "10 of 10"), 15: (from_labels.alike_over_topics("insights", "gpt-5.1"), "33 of 33"),
     16: (from_labels.alike_over_topics("checklist"), "8 of 8"), 18: ("refused, incomplete",), 19: from_labels.seen("sided", "claude"),
     21: ("4: 49 items, 3: 1 items",), 22: ("199 of 200 slots are handed in",), 23: (from_labels.apart("dr3", 15),),
-    24: (from_labels.calls("fake-label", 11 * 2), "33 labels ok"), 25: (by_t(from_labels.nearer("dr3", "judge-a", "judge-b", 100), "dr3"),), 26: ("ok 31 missing 2", "33 of 33"), 28: (by_t(from_labels.spread("dr3", "judge-a"), "dr3"),),
-    29: (from_labels.cost("dr3", "judge-a", 50),),
+    24: (from_bill.calls("fake-label", 11 * 2), "33 labels ok"), 25: (by_t(from_labels.nearer("dr3", "judge-a", "judge-b", 100), "dr3"),), 26: ("ok 31 missing 2", "33 of 33"), 28: (by_t(from_labels.spread("dr3", "judge-a"), "dr3"),),
+    29: (from_bill.cost("dr3", "judge-a", 50),),
     31: (from_labels.alpha_of("dr3"),), 33: (from_labels.with_experts(from_labels.r_of), from_labels.experts_two_by_two), 34: (from_labels.with_experts(from_labels.pairs_in_order),),
     35: (from_labels.judges_orders,), 36: (from_labels.alpha_of("dr3", "judge-a"),),
     37: (from_labels.difference, from_labels.difference_p),
@@ -184,10 +191,10 @@ DR3: Mapping[int, tuple[Implied, ...]] = {
 REPORTBENCH: Mapping[int, tuple[Implied, ...]] = {
     3: ("10 topics, 2 systems, 20 reports", "20 of 20 texts"), 5: (from_labels.of_category("rb", "Physics", BEST_SURVEYS),), 6: ("1", "1 with a byte order mark", "1 with Windows line ends", "5 of 5 texts"), 9: ("40 of 40 items",),
     14: (from_labels.alike_over_topics("cited"), "60 of 60"), 18: ("refused, incomplete",), 21: ("2: 79 items, 1: 1 items",), 22: ("159 of 160 slots are handed in",),
-    23: (from_labels.apart("rb"),), 24: (from_labels.calls("fake-label", 80 * 3),),
+    23: (from_labels.apart("rb"),), 24: (from_bill.calls("fake-label", 80 * 3),),
     25: (by_t(lambda desk, _: from_labels.alike(desk, "rb", "flash") - from_labels.alike(desk, "rb", "pro"), "rb"),),
     26: ("ok 85 invalid 5", "90 of 90"), 28: from_labels.voted(),
-    29: from_labels.ledger("pro", (1.25, 10.0), 240),
+    29: from_bill.ledger("pro", (1.25, 10.0), 240),
     30: (from_labels.alike_over_topics("rb", "pro"),),
     31: (from_labels.fleiss,),
     36: (from_labels.kappa_with("rb", "pro"),),
@@ -206,13 +213,13 @@ RACE: Mapping[int, tuple[Implied, ...]] = {
     10: (from_labels.answers("overall", 15),), 13: ("960 labels of 3 people on 5 criteria", from_labels.scored_anew("race")), 14: (from_labels.alike_over_topics("cited", "gemini-2.5-flash"), from_labels.alike_over_topics("cited"), "32 of 32"),
     16: (from_labels.alike_over_topics("listed"), "200 of 200"), 17: (*(test_race.weights(task)["insight_2"] for task in (1, 2)), "40 of 40"),
     19: from_labels.seen("race", "gemini"), 21: ("3: 64 items",), 22: ("96 of 96 slots are handed in",),
-    24: (from_labels.calls(f"fake-score-{test_race.OF_JUDGE}-lead-{test_race.LEAD}", 32, billed=32 + 2 * 32), "320 labels ok"), 25: (by_t(from_labels.nearer("race", "as-published", "turned", 10), "race"),), 26: ("ok 68 missing 4", "72 of 72"), 27: (by_t(from_labels.higher_first, "race"),),
-    28: (from_labels.changes,), 29: tuple(from_labels.cost("race", judge, 32) for judge in ("as-published", "both-orders")),
+    24: (from_bill.calls(f"fake-score-{test_race.OF_JUDGE}-lead-{test_race.LEAD}", 32, billed=32 + 2 * 32), "320 labels ok"), 25: (by_t(from_labels.nearer("race", "as-published", "turned", 10), "race"),), 26: ("ok 68 missing 4", "72 of 72"), 27: (by_t(from_shares.higher_first, "race"),),
+    28: (from_shares.changes,), 29: tuple(from_bill.cost("race", judge, 32) for judge in ("as-published", "both-orders")),
     31: (from_labels.alpha_of("race"),), 32: from_labels.by_sign(from_labels.insight_in_files, "chosen"),
-    33: (over_rows(from_labels.BOTH_ORDERS, from_labels.of_means),),
-    34: tuple(map(from_labels.par, (from_labels.BOTH_ORDERS, from_labels.of_raters()))),
-    35: tuple(map(from_labels.order_with_people, ("both-orders", "turned"))),
-    36: (from_labels.overall_over_tasks,),
+    33: (over_rows(from_shares.BOTH_ORDERS, from_shares.of_means),),
+    34: tuple(map(from_shares.par, (from_shares.BOTH_ORDERS, from_shares.of_raters()))),
+    35: tuple(map(from_shares.order_with_people, ("both-orders", "turned"))),
+    36: (from_shares.overall_over_tasks,),
     40: (from_labels.won("overall", "gemini", "grok"),),
     42: ("72 of 72",), 43: ("3,840 rows of labels", "40 reports", "40 as they were read"), 44: ("0 of 4 names in 14 items",), 45: (from_labels.words,),
 }  # fmt: skip

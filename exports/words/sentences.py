@@ -55,9 +55,10 @@ def compared(report: CalibrationReport, references: tuple[str, ...] = (PEOPLE, "
 
 
 def judges_met(report: CalibrationReport) -> bool:
-    """Whether anything was compared, and a judge with people where any is tried."""
-    is_choice = report.choice is not None and report.choice.candidates
-    return compared(report, (PEOPLE,) if is_choice else (PEOPLE, "others"))
+    """Whether anything was compared, and a judge with people where any is tried, by its scores' preferences too."""
+    candidates = report.choice.candidates if report.choice is not None else ()
+    met = any(one.agreement.n for one in candidates)
+    return met or compared(report, (PEOPLE,) if candidates else (PEOPLE, "others"))
 
 
 def told_headline(report: CalibrationReport) -> str:

@@ -26,6 +26,7 @@ from calibration.study.joining import study_of
 from calibration.totals.inter_human import mean_kappa_of_people
 from calibration.warnings.sample_cautions import unread_topics
 from exports.pipeline import decision_of
+from exports.words.sentences import judges_met
 from tests.calibration.brute_force import mirrored_kappa
 from tests.calibration.explicit import FEW, explicit
 from tests.calibration.studies import made_gym, made_pairs, made_ratings
@@ -157,6 +158,7 @@ def test_a_score_is_held_to_its_judges_family() -> None:
 def test_each_score_is_a_judge_of_the_preference_to_choose_among() -> None:
     report = calibrate(PRICED, FEW)
     assert report.choice is not None
+    assert judges_met(report), "by the preferences that their scores say"
     found = {one.judge: one for one in report.choice.candidates}
     assert {*found} == {f"{judge} by {score}" for judge, score in CASES}
     for judge, score in CASES:

@@ -1,6 +1,6 @@
 """What options say of columns and words that a file has not, most likely misspelt."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 
 import pandas as pd
@@ -14,24 +14,36 @@ from plain.typed_options import by_map, typed
 def unknown_columns(table: Table, asked: Asked) -> dict[str, str]:
     """A sentence for each ignored name that is no column, and nothing left out of the file's records."""
     return {
-        name: f"--map ignore={name}: there is no such column; nearest: "
+        name: f"no column {name!r} is there to be ignored; nearest: "
         + by_map("ignore", *(get_close_matches(name, map(str, table.frame), 1, 0) or ["nothing"]))
         for name in asked.ignored
         if name not in table.frame and not any(f" {name}," in f"{sentence}," for sentence in table.told)
     }
 
 
-def unknown_words(frames: Iterable[pd.DataFrame], mapping: LabelMap, asked: Asked) -> dict[str, str]:
+def unknown_words(frames: Sequence[pd.DataFrame], mapping: LabelMap, asked: Asked) -> dict[str, str]:
     """A sentence for each word of --map-label that is no cell of answers, orders or statuses. `frames`: the table as it
     is and as it was written.
     """
+    if not asked.words:
+        return {}
     parts = (mapping.columns.get(part, ()) for part in ("label", "presentation", "status"))
     read = [*(name for names in parts for name in names), *(one.column for one in mapping.spread)]
-    words = {str(word).strip() for frame in frames for name in read if name in frame for word in frame[name].unique()}
-    return {
-        word: f"--map-label {word}={said}: no answer in the file is {word!r}"
-        + (f"; nearest: {typed('--map-label', f'{near[0]}={said}')}" if near else "")
-        for word, said in asked.words.items()
-        if words and word not in {*words, EMPTY}
-        for near in [get_close_matches(word, sorted(words - {""}), 1, 0.5)]
+    held = {
+        str(name): {str(word).strip() for frame in frames for word in frame.get(name, pd.Series(dtype="str")).unique()}
+        for name in frames[0]
     }
+    words = {word for name in read for word in held.get(name, ())} - {""}
+    absent = {word: said for word, said in asked.words.items() if words and word not in {*words, "", EMPTY}}
+    return {
+        word: f"{word!r} is said to mean {said!r}, and nobody answers it{_instead(word, said, words, held)}"
+        for word, said in absent.items()
+    }
+
+
+def _instead(word: str, said: str, words: Collection[str], held: Mapping[str, Collection[str]]) -> str:
+    """Where a word that nobody answers stands, or the answer that is spelt most like it."""
+    if unread := [name for name, own in held.items() if word in own]:
+        return f"; it stands in {unread[0]!r}, which is not read as one"
+    near = get_close_matches(word, sorted(words), 1, 0.5)
+    return f"; nearest: {typed('--map-label', f'{near[0]}={said}')}" if near else ""

@@ -112,11 +112,11 @@ def tidy(
     command = f"calipers calibrate {shlex.quote(str(out))}{scores} --out report"
     if as_json:
         printing.print_json(
-            {"file": str(file), "rows": len(made.labels), "told": made.read, "labels": str(out),
+            {"file": str(file), "rows": len(made.labels), "told": made.told, "labels": str(out),
              "mapping": None if kept is None else str(kept), "next": command}
         )  # fmt: skip
         return
-    say_reading(made.read)
+    say_reading(made.told)
     say_written(made, out, kept)
     typer.echo(f"next: {command}")
 

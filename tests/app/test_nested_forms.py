@@ -224,8 +224,8 @@ def test_what_is_left_out_is_told_and_a_misspelt_name_is_refused_with_the_neares
     misspelt = made(
         tmp_path, named(REFUSED["a list that names nobody"][0]), columns=["ignore=evals+prmopt"], words=["Aa=A"]
     )
-    assert "--map ignore=prmopt: there is no such column; nearest: --map ignore=prompt" in misspelt.problems
-    assert "--map-label Aa=A: no answer in the file is 'Aa'; nearest: --map-label A=A" in misspelt.problems
+    assert "no column 'prmopt' is there to be ignored; nearest: --map ignore=prompt" in misspelt.problems
+    assert "'Aa' is said to mean 'A', and nobody answers it; nearest: --map-label A=A" in misspelt.problems
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -37,7 +37,7 @@ from annotation.judges.running.progress import JudgeProgress
 from db import connect, tables
 from db.judge_tables import Judge
 
-LOOK_AGAIN_S = 0.5  # after a claim that found nothing
+LOOK_AGAIN_S, SOON_S = 0.5, 0.1  # after a claim that found nothing, and after one in vain
 READ_S = 60.0  # of a reply that a process which is gone had not read: it takes a thousandth of that
 _Came = tuple[settling.Settled, Callable[[], None]]  # an attempt, and what to do once it is stored
 SET_ASIDE = 500  # calls that do not fit the budget now; more are not looked for
@@ -188,8 +188,8 @@ class JudgeWork:
             self.stop(claim.stopped)
         if claim.paused_s:
             self._gate.pause_until(time.monotonic() + claim.paused_s)
-        if not work:
-            self._look_at = time.monotonic() + LOOK_AGAIN_S
+        if not claim.taken and not claim.unaffordable:  # nothing is due, or others took it meanwhile
+            self._look_at = time.monotonic() + (SOON_S if work else LOOK_AGAIN_S)
 
     def _prepare(self, want: int) -> list[queue.Work]:
         with connect.reading(self._engine) as session:

@@ -22,28 +22,34 @@ def unknown_columns(table: Table, asked: Asked) -> dict[str, str]:
 
 
 def unknown_words(frames: Sequence[pd.DataFrame], mapping: LabelMap, asked: Asked) -> dict[str, str]:
-    """A sentence for each word of --map-label that is no cell of answers, orders or statuses. `frames`: the table as it
-    is and as it was written.
+    """A sentence for each word of --map-label that is no cell of answers or orders, or as COLUMN:WORD of statuses.
+    `frames`: the table as it is and as it was written.
     """
     if not asked.words:
         return {}
-    parts = (mapping.columns.get(part, ()) for part in ("label", "presentation", "status"))
+    parts = (mapping.columns.get(part, ()) for part in ("label", "presentation"))
     read = [*(name for names in parts for name in names), *(one.column for one in mapping.spread)]
     held = {
         str(name): {str(word).strip() for frame in frames for word in frame.get(name, pd.Series(dtype="str")).unique()}
         for name in frames[0]
     }
+    statuses = mapping.columns.get("status", ())
     words = {word for name in read for word in held.get(name, ())} - {""}
+    words |= {f"{name}:{word}" for name in statuses for word in held.get(name, ()) if words}
     absent = {word: said for word, said in asked.words.items() if words and word not in {*words, "", EMPTY}}
     return {
-        word: f"{word!r} is said to mean {said!r}, and nobody answers it{_instead(word, said, words, held)}"
+        word: f"{word!r} is said to mean {said!r}, and nobody answers it{_instead(word, said, words, held, statuses)}"
         for word, said in absent.items()
     }
 
 
-def _instead(word: str, said: str, words: Collection[str], held: Mapping[str, Collection[str]]) -> str:
+def _instead(
+    word: str, said: str, words: Collection[str], held: Mapping[str, Collection[str]], statuses: Collection[str]
+) -> str:
     """Where a word that nobody answers stands, or the answer that is spelt most like it."""
-    if unread := [name for name, own in held.items() if word in own]:
+    if of_calls := [name for name in statuses if word in held.get(name, ())]:
+        return f"; it stands in {of_calls[0]!r}: {typed('--map-label', f'{of_calls[0]}:{word}={said}')}"
+    if unread := [name for name, own in held.items() if word in own or word in {f"{name}:{one}" for one in own}]:
         return f"; it stands in {unread[0]!r}, which is not read as one"
     near = get_close_matches(word, sorted(words), 1, 0.5)
     return f"; nearest: {typed('--map-label', f'{near[0]}={said}')}" if near else ""

@@ -80,8 +80,8 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
     may_name = [name for name in table if name in long and name not in own]
     problems += filter(None, [ask_of_items(out, long[may_name], systems)])
     _spell_raters_once(out, told)
-    is_timed = any(WHEN.search(name.rpartition(".")[2]) for name in map(str, table))
-    out = statuses.without_retries(out, mapping, told, is_timed)
+    times = long[[name for name in table if name in long and WHEN.search(str(name).rpartition(".")[2])]]
+    out = statuses.without_retries(out, mapping, told, times)
     _number_runs(out, told)
     if "cluster_id" not in out:
         out["cluster_id"] = out["item_id"]

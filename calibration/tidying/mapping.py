@@ -85,7 +85,7 @@ class Asked:
     `columns` as of a `LabelMap`; several columns of rater_id or criterion are a wide table. `labels_are`: as `read_as`
     of `Answers`, "" to find out. `people`: names of raters; where any is given, the others are judges.
     `ignored`: columns, and in JSON objects and lists too, that are not read. Of `words` those that are AB or BA are of
-    the presentation, and of no answer.
+    the presentation, and of no answer; `COLUMN:WORD` is a word of a column of statuses, and of nothing else.
     """
 
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -99,6 +99,10 @@ class Asked:
         """What the user says that a word means; the word itself where it is left or kept as it stands."""
         said = self.words.get(word, word)
         return word if said == ANSWER else said
+
+    def of_column(self, name: str) -> dict[str, str]:
+        """What the user says that words of one column of statuses mean."""
+        return {word.removeprefix(f"{name}:"): said for word, said in self.words.items() if word.startswith(f"{name}:")}
 
     @property
     def orders(self) -> dict[str, str]:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.table import roles
+from calibration.table.other_languages import language_of
 from calibration.table.roles import NAMES, all_numbers, in_english
 from calibration.table.typed_cells import is_number
 from calibration.table.verdicts import STATUSES
@@ -35,12 +36,12 @@ RETRIED = re.compile(
     r"(?:^|[\W_.])(?:attempts?|retry|retries|tries|try)(?:[\W_]*(?:no|number|nr|id|index|\d+))?$", re.I
 )
 HEADS = ("status", *NAMES["status"])
-MOST = 8  # different words of such a column
+MOST, SPELT = 8, 5  # different words of such a column, and spellings of each, at most
 
 
 def is_status(name: str, words: Collection[str]) -> bool:
     """Whether few words say that calls worked or failed, or stand under such a head; never numbers."""
-    texts = {*map(plain, words)}
+    texts = {*map(plain, words)} if len(words) <= SPELT * MOST else set[str]()
     if not texts or len(texts) > MOST or any(map(is_number, texts)):
         return False
     return in_english(name.rpartition(".")[2]) in HEADS or bool(texts & WORKED.keys()) or all(map(says_failed, texts))
@@ -56,26 +57,32 @@ def read_words(found: Found) -> None:
     """What the words of the column of statuses mean, as the user says; those that nobody knows are asked about."""
     (name,) = found.columns.get("status", ("",))[:1]
     words = words_of(found.table[name]) if name in found.table else []
-    found.statuses = {word: said for word in words if (said := found.asked.words.get(word, "")) in STATUSES}
+    said = found.asked.of_column(name)
+    found.statuses = {word: said[word] for word in words if said.get(word) in STATUSES}
     unknown = [word for word in words if plain(word) not in {*KNOWN, *UNSAID} and word not in found.statuses]
     if unknown:
         found.problems.append(
             f"{name!r} says {some_of([*map(repr, unknown)], 4)}, which is none of {', '.join(STATUSES)}: "
-            f"{_meant(unknown)}, or as they were meant; {by_map('ignore', name)} where it says nothing of the answers"
+            f"{_meant(name, unknown)}; {by_map('ignore', name)} where it says nothing of the answers"
         )
 
 
 def ask_of_answers(found: Found) -> None:
-    """A column of statuses that was taken for the answers is asked about where numbers beside it may be them."""
+    """A column that was taken for the answers is asked about where it says what became of calls, by its head and some
+    words or by all of them, and numbers beside it may be the answers.
+    """
     (name,) = found.columns.get("label", ("",))[:1]
     if not name or "label" in found.asked.columns:
         return
     words = words_of(found.table[name])
-    numbers = [*_numbers_beside(found)] if is_status(name, words) else []
-    if numbers:
+    last, of_calls = name.rpartition(".")[2], [plain(word) in WORKED or says_failed(word) for word in words]
+    is_named = in_english(last) in HEADS and any(of_calls)
+    is_answer = in_english(last) in ("label", *NAMES["label"]) or language_of("label", last)
+    numbers = [*_numbers_beside(found)] if is_named or (all(of_calls) and not is_answer) else []
+    if numbers and is_status(name, words):
         del found.columns["label"]
         said = [word for word in words if plain(word) not in KNOWN]
-        meant = f" {_meant(said)}" if said else ""
+        meant = f" {_meant(name, said)}" if said else ""
         found.problems.append(
             f"{name!r} says {some_of([*map(repr, words)], 4)}: the answers, or whether there is one? "
             f"{' and '.join(map(repr, numbers))} may hold them: "
@@ -95,7 +102,7 @@ def unread(found: Found) -> None:
         count = int((answered & found.table[name].isin(failed)).sum())
         if count:
             said = [word for word in words if plain(word) not in KNOWN]
-            meant = f" {_meant(said)}" if said else ""
+            meant = f" {_meant(name, said)}" if said else ""
             found.told.append(
                 f"{counted(count, 'answer')} beside {some_of([*map(repr, failed)], 4)} in {name!r}, which is not read: "
                 f"{by_map('status', name)}{meant} leaves them out"
@@ -119,20 +126,24 @@ def _numbers_beside(found: Found) -> Iterator[str]:
             yield name
 
 
-def _meant(words: Collection[str]) -> str:
-    return typed("--map-label", *(f"{word}={'invalid' if says_failed(word) else 'ok'}" for word in words))
+def _meant(name: str, words: Collection[str]) -> str:
+    """The option for words of the column `name`: what says that a call failed is invalid, any other is left open."""
+    each = {word: "invalid" if says_failed(word) else "ok|invalid" for word in words}
+    return typed("--map-label", *(f"{name}:{word}={meant}" for word, meant in each.items()))
 
 
-def without_retries(out: pd.DataFrame, mapping: LabelMap, told: list[str], is_timed: bool) -> pd.DataFrame:
+def without_retries(out: pd.DataFrame, mapping: LabelMap, told: list[str], times: pd.DataFrame) -> pd.DataFrame:
     """Without a rater's failed answers to what it answered too, or but for the last where all failed, where nothing but
     an attempt's number or time tells them apart: a call made anew, and no repeat. The last bears what they cost.
 
-    `is_timed`: a column says when a row was written. Where nothing numbers or times them, a judge's are repeats.
+    `times`: columns that say when a row was written, aligned with `out`. Where neither a number nor a time tells a
+    judge's rows apart they are repeats, but in one run that a head names.
     """
-    (head,) = mapping.columns.get("run", ("",))[:1]
+    of_run = ("run",) if any(one.run for one in mapping.spread) else ()
+    head = "" if of_run else mapping.columns.get("run", ("",))[0]
     if head and (not RETRIED.search(head) or not roles.all_numbers(out["run"][out["run"].ne("")])):
         return out
-    of = [out[name] for name in ("item_id", "criterion", "rater_id", "presentation") if name in out]
+    of = [out[name] for name in ("item_id", "criterion", "rater_id", "presentation", *of_run) if name in out]
     failed = out["label"].eq("") | (out["status"].isin(BAD_STATUS) if "status" in out else False)
     number = pd.to_numeric(out["run"]).fillna(1) if head else pd.Series(range(len(out)), index=out.index)
     order = number + np.where(failed, 0.0, number.max() + 1)  # a usable one stands behind all that failed
@@ -140,29 +151,33 @@ def without_retries(out: pd.DataFrame, mapping: LabelMap, told: list[str], is_ti
     again = failed & ~is_last
     if not again.any():
         return out
-    if not head and not is_timed:
-        return _as_repeats(out, of, failed, again, told)
+    is_told = pd.Series(bool(head or of_run), index=out.index)
+    for name in times:
+        is_told |= times[name].groupby(of).transform("nunique").gt(1)
+    out, left_out = _as_repeats(out, of, failed, again & ~is_told, told)
+    again &= is_told
     for part in [one for one in SPENT if one in out]:
         cells = pd.to_numeric(out[part], errors="coerce")
         lost = cells.where(again).groupby(of).transform("sum")
         out[part] = out[part].mask(is_last & lost.gt(0), (cells.fillna(0) + lost).map(repr))
-    told.append(
+    told += [
         f"calls that failed and were made again, left out but for what they cost: {int(again.sum()):,}"
         + f" (where {head!r} numbers repeats, call the column run)" * bool(head)
-    )
+    ] * bool(again.any())
     if head:  # what is left of an answer is numbered by itself: its second attempt may be its first run
         left = number.where(~again).groupby(of).rank("dense")
         out["run"] = left.map(lambda one: f"{one:g}", na_action="ignore")
-    return out[~again].reset_index(drop=True)
+    return out[~again & ~left_out].reset_index(drop=True)
 
 
 def _as_repeats(
     out: pd.DataFrame, of: list[pd.Series[str]], failed: pd.Series[bool], again: pd.Series[bool], told: list[str]
-) -> pd.DataFrame:
-    """A judge's failed answers beside one that did not fail numbered as its runs, a person's left out."""
+) -> tuple[pd.DataFrame, pd.Series[bool]]:
+    """A judge's failed answers beside one that did not fail numbered as its runs, and where a person's are left out."""
     judged, usable = out["rater_kind"].eq("judge"), (~failed).groupby(of).transform("sum")
     repeated = judged & usable.le(1) & again.groupby(of).transform("any")
-    out = out.assign(run=out.groupby(of).cumcount().add(1).astype("str").where(repeated, "1"))
+    if repeated.any():
+        out = out.assign(run=out.groupby(of).cumcount().add(1).astype("str").where(repeated, "1"))
     told += [
         "answers of judges that failed beside another to the same, counted as repeats: "
         f"{int((again & repeated).sum()):,} (where these calls were made anew, number them in a column attempt)"
@@ -171,4 +186,4 @@ def _as_repeats(
     told += [f"blank answers of people who answered the same too, left out: {int(left_out.sum()):,}"] * bool(
         left_out.any()
     )
-    return out[~left_out].reset_index(drop=True)
+    return out, left_out

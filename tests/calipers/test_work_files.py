@@ -58,7 +58,10 @@ def test_a_call_that_failed_and_was_made_again_is_one_answer_that_bears_both_pri
     assert (len(made), {*made["status"].astype("str")}, made["run"].max()) == (24, {"ok"}, 1)
     assert made["cost_usd"].sum() == 30 * 0.25
     assert [SAID[answer(int(item[1:]))] for item in made["item_id"].astype("str")] == made["label"].tolist()
-    unnumbered = [{key: cell for key, cell in call.items() if key != "attempt"} for call in calls()]
+    unnumbered = [{key: cell for key, cell in call.items() if key != "attempt"} | {"date": "today"} for call in calls()]
+    timed = [call | {"date": f"{at:02}:00"} for at, call in enumerate(unnumbered)]
+    anew = labels_of(kept(tmp_path, timed) / "calls.jsonl", options())[0]
+    assert check_verdicts(anew)[["label", "cost_usd"]].equals(made[["label", "cost_usd"]]), "times tell calls apart"
     same, told = labels_of(kept(tmp_path, unnumbered) / "calls.jsonl", options())
     assert "failed beside another to the same, counted as repeats: 6 (where these calls were made anew" in str(told)
     own = check_verdicts(same)

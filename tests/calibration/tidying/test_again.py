@@ -91,6 +91,11 @@ def test_columns_that_differ_in_a_runs_number_alone_are_one_rater_asked_again(
     by = [name for name in ("rater_id", "run") if name in made.labels]
     given = made.labels.groupby(by, sort=False)["label"].agg(list).tolist()
     assert sorted(given) == sorted(table[head].tolist() for head in ("human", *heads))
+    failed = table.assign(**{heads[-1]: ["ERROR", "", *answers(9)[2:]], "date": ITEMS})
+    calls = check_verdicts(tidy(failed, propose(failed, Asked(people=("human",))).mapping).labels)
+    judged = calls[calls["rater_kind"].eq("judge")]
+    assert len(judged) == len(heads) * len(ITEMS), "a call that failed is a run as its head says"
+    assert judged[["item_id", "rater_id", "run"]].drop_duplicates().shape[0] == len(judged)
     apart = propose(table, Asked(people=("human",), constants={"run": "1"}))
     assert len(apart.mapping.kinds) == len(heads) + 1, "--map run==1 keeps them apart"
 

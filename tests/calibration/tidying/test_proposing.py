@@ -185,18 +185,22 @@ POINTS = "id rater Punkte Status\n" + "\n".join(
 @pytest.mark.parametrize(
     ("asked", "asks", "tells"),
     [
-        (Asked(), "'Punkte' may hold them: --map label=Punkte,status=Status --map-label Fehler=invalid where", ""),
+        (
+            Asked(),
+            "'Punkte' may hold them: --map label=Punkte,status=Status --map-label Status:Fehler=invalid where",
+            "",
+        ),
         (
             Asked(columns={"label": ("Punkte",)}),
             "",
-            "1 answer beside 'Fehler' in 'Status', which is not read: --map status=Status --map-label Fehler=invalid",
+            "1 answer beside 'Fehler' in 'Status', which is not read: --map status=Status --map-label Status:Fehler=invalid",
         ),
         (
             Asked(columns={"label": ("Punkte",), "status": ("Status",)}),
-            "'Status' says 'Fehler', which is none of ok, invalid, missing, refused: --map-label Fehler=invalid",
+            "'Status' says 'Fehler', which is none of ok, invalid, missing, refused: --map-label Status:Fehler=invalid",
             "",
         ),
-        (Asked(columns={"label": ("Punkte",), "status": ("Status",)}, words={"Fehler": "invalid"}), "", ""),
+        (Asked(columns={"label": ("Punkte",), "status": ("Status",)}, words={"Status:Fehler": "invalid"}), "", ""),
         (Asked(columns={"label": ("Status",)}, words={"Fehler": "answer"}), "", ""),
     ],
 )
@@ -215,8 +219,44 @@ def test_a_column_that_says_which_calls_failed_is_never_taken_for_the_answers_or
         assert "'Punkte' is label (mapped): 0 to 98.5, 80 numbers" in lines
         assert "'Status' is unread, and looks like a status (--map status=Status reads it): OK, Fehler" in lines
         assert "row 1 as it was read: item_id 0, rater_id ann_1, criterion overall, label 0.0" in lines
-    if asked.words.get("Fehler") == "invalid":
+    if asked.words.get("Status:Fehler") == "invalid":
         assert made.loc[made["status"].eq("invalid"), ["item_id", "rater_id"]].to_numpy().tolist() == [["3", "gpt-4o"]]
+
+
+@pytest.mark.parametrize(
+    ("answers", "head", "beside", "asks"),
+    [
+        (
+            ("True", "False"),
+            "status",
+            ("True", "False"),
+            "--map-label 'status:True=ok|invalid,status:False=ok|invalid'",
+        ),
+        (("pass", "fail"), "status", ("done", "fail"), "--map-label status:fail=invalid;"),
+        (("yes", "no"), "status", ("200", "500"), "--map-label 'status:200=ok|invalid,status:500=ok|invalid'"),
+        (("valid", "invalid"), "difficulty", ("1", "2"), ""),
+        (("complete", "incomplete"), "year", ("2020", "2021"), ""),
+    ],
+)
+def test_words_of_a_status_are_no_answers_and_an_answer_is_no_status(
+    answers: tuple[str, str], head: str, beside: tuple[str, str], asks: str
+) -> None:
+    table = frame(
+        f"item rater label {head}\n"
+        + "\n".join(
+            f"q{at} {who} {answers[(at + place) % 2]} {beside[who == 'gpt-4o' and at % 3 == 2]}"
+            for at in range(6)
+            for place, who in enumerate(("ann_1", "ann_2", "gpt-4o"))
+        )
+    )
+    found = propose(table)
+    assert asks in " ".join(found.problems)
+    assert bool(asks) is bool(found.problems)
+    if asks:
+        words = {f"{head}:{word}": status for word, status in zip(beside, ("ok", "invalid"), strict=True)}
+        made = tidy(table, propose(table, Asked(words=words)).mapping).labels
+        assert made["label"].tolist() == table["label"].tolist()
+        assert made["status"].eq("invalid").sum() == 2
 
 
 def test_when_an_answer_was_given_is_known_by_its_head() -> None:

@@ -53,6 +53,9 @@ def find_order(found: Found) -> None:
         known = {word: order for word in words if (order := (meant or roles.ORDERS).get(word.lower()))}
         known |= {word: order for word, order in found.asked.orders.items() if word in words}
         is_name = {*words} <= systems and may_name
+        if known and not asked and _named_after_sides(found):
+            known, ask = _stood_by_head(found, pair, name, known)
+            found.problems += [ask] * bool(ask)
         if {*words} <= {"1", "2"} and not (systems or asked):  # a first and a second time, of one report
             continue
         if words and (len(known) == len(words) or is_name):
@@ -73,6 +76,30 @@ def find_order(found: Found) -> None:
             )
             found.columns["presentation"], found.flagged = (name,), name
             return
+
+
+def _stood_by_head(
+    found: Found, pair: Sequence[str], name: str, known: Mapping[str, str]
+) -> tuple[dict[str, str], str]:
+    """What the words of an order mean where heads such as `left_model` say what stood first; the sentence that asks.
+
+    Where either system stands there, and always with one of the words, they name the same once more: all are AB. Where
+    the words change by themselves nobody can know. One system that stands there in every row is turned as they say.
+    """
+    orders = found.table[name].str.strip().map(known)
+    rows = found.table.loc[orders.notna(), pair].assign(**{name: orders})
+    rows = rows[(rows[pair] != "").all(axis=1)] if len(pair) == 2 else rows[:0]
+    of = [rows[pair].min(axis=1), rows[pair].max(axis=1)]
+    stood = rows.groupby(of)[[pair[0], name]].transform("nunique") if len(rows) else rows
+    if {*known.values()} == {"AB"} or not len(rows) or stood[pair[0]].max() < 2:
+        return dict(known), ""
+    if rows.groupby([*of, rows[pair[0]]])[name].nunique().max() == 1 and stood[name].max() == 2:
+        found.told.append(f"what stood first is in {pair[0]!r}, as its head says; {name!r} says it once more")
+        return dict.fromkeys(known, "AB"), ""
+    return dict(known), (
+        f"{pair[0]!r} says by its head what stood first, and {name!r} may say otherwise: {by_map('ignore', name)} "
+        f"where the head is right, {by_map('presentation', name)} where BA is the other one"
+    )
 
 
 def _are_orders(cells: "pd.Series[str]") -> bool:

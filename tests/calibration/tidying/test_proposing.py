@@ -330,6 +330,29 @@ def test_a_side_is_the_system_that_stood_there(order: str, label: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("rows", "read"),
+    [
+        (("i x y AB first", "i y x BA first", "j y x BA second"), [("A", "AB"), ("B", "BA"), ("B", "AB")]),
+        (("i x y AB first", "j x y BA first", "k x y BA second"), [("A", "AB"), ("A", "BA"), ("B", "BA")]),
+        (("i x y AB first", "j y x AB first", "k y x BA second"), "'first.system' says by its head what stood first"),
+    ],
+)
+def test_an_order_beside_heads_that_say_what_stood_first_turns_nothing_twice(
+    rows: tuple[str, ...], read: list[tuple[str, str]] | str
+) -> None:
+    table = frame("\n".join(["item first.system second.system order choice", *rows])).assign(rater="gpt-4o")
+    found = propose(table)
+    if isinstance(read, str):
+        assert read in str(found.problems)
+        assert "--map ignore=order where" in found.problems[0]
+        assert propose(table, Asked(columns={"presentation": ("order",)})).problems == ()
+        return
+    made = check_verdicts(tidy(table, found.mapping).labels)
+    assert found.problems == ()
+    assert [*made[["label", "presentation"]].itertuples(index=False, name=None)] == read
+
+
+@pytest.mark.parametrize(
     "head", ["is_swapped", "flipped", "position_reversed", "a_is_left", "order", "left_model", "shown_order"]
 )
 def test_a_flag_of_the_order_makes_two_readings_of_a_and_b_and_one_of_left_and_right(head: str) -> None:

@@ -39,7 +39,7 @@ def print_report(report: CalibrationReport, judge: str = "") -> None:
     if table.rows:
         _print_fitting(table, console)
         console.print("\n".join(wrap(visible(_each_judge(report)), console.width)), markup=False)
-        console.print(_reading(report, table), style=SOFT)
+        console.print(visible(_reading(report, table)), style=SOFT, markup=False)
     foremost = report.choice.foremost if report.choice else None
     rows = card_of(report.card, judge or (foremost.judge if foremost else ""))
     if rows:

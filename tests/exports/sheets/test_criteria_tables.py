@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from app.commands.results.terminal import print_report
 from calibration.calibrate import calibrate
 from calibration.remarks import no_interval, undefined
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate, ReportWarning
@@ -138,19 +139,21 @@ def test_the_summary_opens_with_the_best_judge_and_ends_with_people():
     assert names == ["gpt-5_mini", "tiny", "=cmd|'&%$ #1", "annotators among themselves"]
 
 
-def test_two_numbers_that_a_constant_answer_reaches_are_told_apart():
+def test_two_numbers_that_a_constant_answer_reaches_are_told_apart(capsys):
     rows = [
         (f"t{at}", who, kind, criterion, "AB"[(at % 4 == 0) != (criterion == "depth")])
         for at in range(24)
         for criterion in ("clarity", "depth")
-        for who, kind in (("ann_1", "human"), ("ann_2", "human"), ("mini", "judge"))
+        for who, kind in (("ann_1", "human"), ("ann_2", "human"), ("mini [v2]", "judge"))
     ]
     frame = pd.DataFrame(rows, columns=["item_id", "rater_id", "rater_kind", "criterion", "label"])
     settings, said = CalibrationSettings(resamples=99), "The choice holds judges against another number, the best"
     for own, is_told in ((frame, True), (frame[frame["criterion"] == "depth"], False)):
         report = calibrate(own.assign(cluster_id=own["item_id"]), settings)
         told = [note for note in summary_table(report).notes if note.startswith(said)]
-        assert [note.rpartition(": ")[2] for note in told] == ["mini .75."] * is_told, "half, of both together"
+        assert [note.rpartition(": ")[2] for note in told] == ["mini [v2] .75."] * is_told, "half, of both together"
+        print_report(report)
+        assert ("mini [v2] .75." in " ".join(capsys.readouterr().out.split())) == is_told
 
 
 def test_warnings_are_folded_by_kind_and_the_gravest_comes_first():

@@ -266,8 +266,9 @@ def _claim(audited: BlindingAudit) -> str:
     if audited.hidden.is_all_stripped:
         before += worded(" and {share} with citations removed", share=share["stripped", "formatting"])
     guessed, reports = audited.guessed, audited.reports
-    drawn = worded(" ({guessed:,} of {reports:,} reports, drawn evenly)", guessed=guessed, reports=reports)
-    drawn *= guessed < reports
+    drawn = worded(" ({reports:,} reports)", reports=reports)
+    if guessed < reports:
+        drawn = worded(" ({guessed:,} of {reports:,} reports, drawn evenly)", guessed=guessed, reports=reports)
     return worded(
         "{opening}: over {systems} systems and {topics} topics{drawn}, the best of four standard classifiers names the "
         "system of the text as shown from its formatting in {formatting} of cases (without length in {per_word}), "
@@ -283,9 +284,9 @@ def _claim(audited: BlindingAudit) -> str:
 
 
 def _share(found: Identification) -> str:
-    """With its interval where it is of the text as shown and has one."""
+    """With its interval where it has one."""
     low, high = found.interval
-    told = "" if math.isnan(low) or found.text != "shown" else f" [{100 * low:.0f}, {100 * high:.0f}]"
+    told = "" if math.isnan(low) else f" [{100 * low:.0f}, {100 * high:.0f}]"
     return percent(found.accuracy) + told
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -136,6 +137,8 @@ def test_a_planted_style_is_recognised_by_reports_on_other_topics() -> None:
     by_coin = np.random.default_rng(3).binomial(24, 1 / 3, (100_000, len(READERS))).max(axis=1).mean() / 24
     assert by_luck(1 / 3, 24) == pytest.approx(by_coin, abs=0.002)
     assert "(chance 33\u00a0%, the best of four that only guess 43\u00a0%; " in audit.sentence
+    assert " topics (24 reports), the best of four" in audit.sentence
+    assert len(re.findall(r"\u00a0% \[\d+, \d+\]", audit.sentence)) == 7, "each share has its interval"
 
 
 def test_each_system_has_its_share_by_kind_of_feature_with_an_interval_over_topics() -> None:

@@ -13,7 +13,15 @@ from dataclasses import dataclass
 
 from annotation.blinding import find_provenance
 from annotation.source_lists import named_citations, reference_lists
-from annotation.stripping import citation_links, citation_numbers, citation_tokens, copied_pages, table_sources, tidying
+from annotation.stripping import (
+    citation_links,
+    citation_numbers,
+    citation_signs,
+    citation_tokens,
+    copied_pages,
+    table_sources,
+    tidying,
+)
 from annotation.texts.figures import figure_zones
 from annotation.texts.rare_signs import RareSigns, rare_signs
 from annotation.texts.spans import GONE, Span, WorkingCopy, code_zones, delete, joined, math_zones
@@ -37,7 +45,8 @@ __all__ = ["VERSION", "Span", "Stripped", "strip_citations"]
 # 12: those marks only near a list that some of them name, names only where a clause or a line ends.
 # 14: several names in one bracket, and a name of one word beside another bracket of names.
 # 15: `†` and `‡` that the list has before its entries; `et al. (1)` where other numbers in round brackets cite.
-VERSION = "15"
+# 16: several such signs in one mark, whole or not at all, and none that a note of the report explains; `*et al.* (1)`.
+VERSION = "16"
 
 _NO_MARK = frozenset(("reference_heading", "reference_line", "provenance", "space", "encoding"))
 _MOST_PASSES = 8  # a deletion may expose a mark; two passes are the rule, nesting takes more
@@ -110,6 +119,7 @@ def _strip_once(text: str, rare: RareSigns) -> _Pass:
     copy.claim(
         [*citation_numbers.find_glossed(copy.text, listed), *citation_numbers.find_labels(copy.text, lists.labels)]
     )
+    copy.claim(citation_signs.find_signs(copy.text, lists.labels))
     copy.claim(citation_numbers.find_numbers(copy.text, bracketed, judged))
     copy.claim(named_citations.find_named_marks(copy.text, lists.entries))
     copy.claim(citation_links.find_addresses(copy.text))

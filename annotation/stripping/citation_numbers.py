@@ -22,8 +22,6 @@ _GLOSSED = re.compile(
     re.IGNORECASE,
 )
 _LABELLED = re.compile(r"\[([\w#:.+-]{2,30}(?:[ ]?[,;][ ]?[\w#:.+-]{2,30}){0,20})\](?!\()")
-_SIGN = re.compile(r"<sup>([†‡]{1,3})</sup>|(?<=[\w.,;:!?)\]\"”’*])([†‡]{1,3})(?![\w†‡])")
-_SIGNS = frozenset(sign * times for sign in "†‡" for times in (1, 2, 3))
 _LABEL_SPLIT = re.compile(r"[ ]?[,;][ ]?")
 _RANGE = re.compile(r"([0-9]+)[ \t]*[–—‑－～~-][ \t]*\^?([0-9]+)")
 # the page that an encyclopedia sets behind a mark: `[2]: 14`, with a word joiner or a thin blank between
@@ -61,7 +59,9 @@ _ROUND = re.compile(  # `(1, 3)` or `{2}` where a clause ends
     rf"(?<=[\w%.\"”’)}}*_])[ ]?[({{]{_LISTED}[)}}]"
     r"(?=[.,;:!?][ \n\"”*_]|[.,;:!?]$|[ ]?\{|\n|$)"
 )
-_BEHIND_AUTHORS = re.compile(rf"(?<=\bet al\.)[ ]?\({_LISTED}\)")
+_BEHIND_AUTHORS = re.compile(  # `et al. (3)`, `*et al.* (3)`, `*et al*. (3)`
+    rf"(?:(?<=[\s*_]et al\.)|(?<=[\s*_]et al[.*_]{{2}})|(?<=[\s*_]et al[.*_]{{3}}))[ ]?\({_LISTED}\)"
+)
 _COUNTING = re.compile(
     r"\b(?:eqs?|equations?|formulas?|steps?|options?|points?|items?|parts?|sections?|clauses?|articles?|under|rules?"
     r"|cases?|questions?|scenarios?|set|and|or)\.?[ ]?$",
@@ -179,13 +179,10 @@ def find_glossed(text: str, listed: frozenset[int]) -> Iterator[Span]:
 
 
 def find_labels(text: str, labels: Set[str]) -> Iterator[Span]:
-    """Marks by label, where the list has the label: `[S4]`, `[Ito2004; S1]`, a `†` behind a word."""
+    """Marks by label, where the list has the label: `[S4]`, `[Ito2004; S1]`."""
     for match in _LABELLED.finditer(text) if labels else ():
         if all(label in labels for label in _LABEL_SPLIT.split(match[1])):
             yield Span(match.start(), match.end(), "named")
-    for match in () if labels.isdisjoint(_SIGNS) else _SIGN.finditer(text):
-        if (match[1] or match[2]) in labels:
-            yield Span(match.start(), match.end(), "superscript")
 
 
 def find_numbers(text: str, marks: list[Mark], judged: Profile) -> Iterator[Span]:

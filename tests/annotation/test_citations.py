@@ -142,7 +142,7 @@ def test_the_owner_is_warned(report: str, warning: str) -> None:
 
 
 EVERY_STYLE = [
-    "Ships left (Quelle: Amt). Fog came (1). Tolls {2}. Ice [(Board)](https://a.example).\n\n## Quellen und Literatur\n\n"
+    "Ships left (Quelle: Amt), Ito *et al.* (1) and Ito et al. (2) say (1). Fog came (1). Tolls {2}. Ice [(Board)](https://a.example).\n\n## Quellen und Literatur\n\n"
     "1. Ito, K. (2004). Silt.\n2. https://a.example\n",
     "Ships left [1], [2]. Fog[3–5] came \\[2\\] and［1］ went [[1]), [2]] by [2]%20a.\n\n## References\n"
     + "[1] https://a.example\n[2] b, https://b.example\n",
@@ -153,7 +153,9 @@ EVERY_STYLE = [
     r'Ships left.\<grok:render x="1"\> 1 \</grok:render\> [span_1](file:///a/start_span)Fog came.',
     "Ships left (Ito, 2021). Fog (Moss, 1999).\n\n**Works cited**\n\n- Ito, K. (2021). *Silt*. Tide Press.\n",
     "Ships left.12 Fog,3 and rain.1 Depth 2.51 m, 10³ crates, 2019³.\n\n#### **Works cited**\n1. A, accessed 2025, [a](https://a.example)\n3. B, accessed 2025\n12. C, accessed 2025\n",
-    "| a | Source |\n|---|---|\n| b | 1 |\n| 1 |  |\n\n*Source:* [1]\n\n参考文献：\n[1] https://a.example\n",
+    "| a | Source |\n|---|---|\n| b | 1 |\n| 1 |  |\n\n*Source:* [1]\n\nFog† ice<sup>†,‡</sup> quay†‡ fell.††\n\n† p < .05\n\n"
+    "参考文献：\n[1] https://a.example\n† https://b.example\n‡ https://c.example\n",
+    "Fog† ice<sup>†,‡</sup> quay†‡ fell.†† **Rain**†, the †mole.\n\n## Sources\n\n† https://b.example\n‡ https://c.example\n",
     "Here is the report you asked for:\n\n# Tides\n\n<!-- a --><think>b</think>Text.\n\nWould you like me to add charts?",
     "Scores [7–0], [the], [sic], [0, 1], $x_{[1]}$, `a[1]`, [2015] UKSC 11 at [23]–[25], +2 dB, ![alt](https://a.example/b.png).\r\n",
     "Ships [1], [2], [3].\n\nFog at the **quay**.2\n\n| a | b |\n|---|---|\n| 1 | silt[1] |\n| 2 | sand[2] |\n| 3 | rain[3] |\n| 4 | 1 |\n\n"
@@ -171,7 +173,7 @@ EVERY_STYLE = [
     "Ships left.\\[116\\] Fog\\[63\\]\\[118\\]. Snow\\[2\\]. Ice came [Harbour Office; Tolls][Tolls]. ![Tides](media/chart)\n\n## References\n\n"
     "1. Tolls - Harbour Office, https://a.example\n2. https://b.example\n",
 ]
-GUARD = ("15", "855d22d7bcbfb1c2fe852879f45daeae5eac346c995a2e6f653c6d9c7cb86d8b")
+GUARD = ("16", "c6380e142f61535739396024a7c230085b941ed501ac80be4c271a84ea2ddc0c")
 
 
 def test_a_change_of_behaviour_moves_the_version() -> None:

@@ -14,6 +14,7 @@ LIST = """
 [4] https://example.com/pilots
 [5] https://example.com/dredging
 † https://example.com/signs
+‡ https://example.com/more
 """
 
 
@@ -34,7 +35,8 @@ NUMBERED = """
 @pytest.mark.parametrize(
     ("marked", "plain"),
     [
-        ("Ito et al. (1) left (1, 3). Fog came (2).\n\nTolls (2) rose (1).", "Ito et al. left. Fog came.\n\nTolls (2) rose."),
+        ("Ito et al. (1), *Moss et al.* (3) left (1, 3). Fog came (2).\n\nTolls (2) rose (1) as *et al.* (2) or _et al_. (2) say.",
+         "Ito et al., *Moss et al.* left. Fog came.\n\nTolls (2) rose (1) as *et al.* or _et al_. say."),
         ("Ito et al. (1) left. Fog came (2).", "Ito et al. (1) left. Fog came (2)."),
         ("Ships left {1}. Fog came {2}{3}. Tolls rose {1}.", "Ships left. Fog came. Tolls rose."),
         ("Ships left (1). Fog (2) is (3) thick. Two.", "Ships left (1). Fog (2) is (3) thick. Two."),
@@ -70,7 +72,12 @@ def test_numbers_without_square_brackets(marked: str, plain: str) -> None:
         ("Ships left ^[Ito, Harbour Journal 2004.].", "Ships left."),
         ("Fog came.\n\n*Sources: [1] Harbour Board; [3] Cranes Ltd*", "Fog came."),
         ("Fog came.\n\n*Source: Harbour Board, 2023*", "Fog came."),
-        ("A †1931 quay‡ fell.‡ Fog†, ice<sup>†</sup> and the †mole.", "A †1931 quay‡ fell.‡ Fog, ice and the †mole."),
+        # a mark goes whole or not at all, and not where a note of the report's own begins with it
+        (
+            "A †1931 quay†† fell.††,† Fog†‡, ice<sup>†,‡</sup> and<sup>*,†</sup> the †mole<sup>†</sup>,<sup>‡</sup>.",
+            "A †1931 quay†† fell.††,† Fog, ice and<sup>*,†</sup> the †mole.",
+        ),
+        ("Fog‡ | 3.4† |\n\n*Note.* †p < .05\n\nIce†‡.", "Fog | 3.4† |\n\n*Note.* †p < .05\n\nIce†‡."),
         ("Fog came.\n\n🔗 Read more: https://example.org/fog", "Fog came."),
     ],
 )

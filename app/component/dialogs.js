@@ -37,6 +37,11 @@ class Dialogs {
     this.node?.close();
   }
 
+  /** Do what its one prominent button does, where it has one. */
+  confirm() {
+    this.node.querySelector(".submit")?.click();
+  }
+
   show(title, ...content) {
     this.close();
     const node = make(

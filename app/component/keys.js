@@ -115,18 +115,20 @@ function listenToKeys(page, root, signal) {
   const pressed = (event) => {
     event.stopPropagation(); // Streamlit would rerun the page at "r" and offer to clear its cache at "c"
     if (event.isComposing || event.defaultPrevented || root.querySelector(":popover-open")) return;
+    const enters = (event.key === "Enter" || event.key.toLowerCase() === ownKeys.ctrl) && (event.ctrlKey || event.metaKey) && !event.altKey;
     if (page.dialogs.open) {
-      if (event.key !== "Escape") return;
+      if (event.key !== "Escape" && !enters) return;
       event.preventDefault(); // the page itself is a dialog that must stay
-      return void page.dialogs.close();
+      if (!enters) page.dialogs.close();
+      else if (!event.repeat && !event.shiftKey) page.dialogs.confirm();
+      return;
     }
     const { scores } = page.form;
     const settles = scores.typed && !scores.continuedBy(event.key);
     if (settles) scores.settle(); // which may move the focus into the rationale, before this key acts
     const target = settles ? (root.getRootNode().activeElement ?? root) : event.composedPath()[0];
     const inText = isTextField(target);
-    const enters = event.key === "Enter" || event.key.toLowerCase() === ownKeys.ctrl;
-    if (enters && (event.ctrlKey || event.metaKey) && !event.altKey) {
+    if (enters) {
       event.preventDefault();
       if (event.repeat || !page.ready) return;
       if (event.shiftKey) page.leaving.submit();
@@ -180,6 +182,7 @@ function single(page, event, target) {
   if (!named && !page.preferences.values.keys) return;
   if (event.key === "Enter" && !inForm && target.closest?.("button, a, summary")) return;
   if (event.key === "Delete" && !inForm) return;
+  if (/^\p{L}$/u.test(event.key) && page.form.asksConfidence && page.lacksRationale) return void page.form.focusRationale(); // which it begins
   const key = usualOf(event.key);
   const entry = SINGLE.get(key);
   if (!entry) return;

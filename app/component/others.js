@@ -51,8 +51,8 @@ class Others {
 
   /** The lines that quoting wrote name the rater's own side: their passages stand below, on the side of this page. */
   words(rationale, evidence) {
-    const quoted = new Set(evidence.map(({ quote }) => `“${quote.replace(/\s+/g, " ")}”`));
-    const isQuote = (line) => quoted.has(/^> [^:]+: (“.*”)$/.exec(line)?.[1]);
+    const quoted = new Set(evidence.map(({ quote }) => quote.replace(/\s+/g, " ")));
+    const isQuote = (line) => quoted.has(/^> [^:]+: [“„«](.*)[”“»]$/.exec(line)?.[1]); // of this language, or of English
     const lines = rationale.split("\n").filter((line) => !isQuote(line));
     return lines.join("\n").trim();
   }

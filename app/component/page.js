@@ -91,6 +91,11 @@ class Page {
     return Boolean(this.item?.rationale?.required);
   }
 
+  /** Whether the open criterion is answered, and its reason is still to be written. */
+  get lacksRationale() {
+    return this.mayEdit(this.current) && /_rationale$/.test(this.answers.missing(this.current));
+  }
+
   async request(path, options) {
     const answer = await fetch(path, {
       credentials: "same-origin",

@@ -85,7 +85,7 @@ class Quoting {
     if (!span) return void this.refuse(tell("quote.nothing"));
     const { evidence, rationale } = page.answers.of(page.current);
     const same = evidence.some((one) => ["side", "start", "end"].every((name) => one[name] === span[name]));
-    const block = `> ${paneName(page, span.side)}: “${span.quote.replace(/\s+/g, " ")}”`;
+    const block = `> ${paneName(page, span.side)}: ${inQuotes(span.quote.replace(/\s+/g, " "))}`;
     let refused = null;
     if (span.quote.length > MAX_QUOTE) refused = tell("quote.too_long", { n: MAX_QUOTE });
     else if (!same && evidence.length >= MAX_SPANS) refused = tell("quote.too_many", { n: MAX_SPANS });
@@ -154,7 +154,7 @@ class Quotes {
           onclick: () => this.go(span),
         },
         make("b", {}, paneName(this.page, span.side)),
-        make("span", { dir: "auto" }, ` “${short}”`),
+        make("span", { dir: "auto" }, ` ${inQuotes(short)}`),
         lost && make("i", {}, ` ${tell("quote.lost")}`),
       ),
       remove &&
@@ -192,6 +192,9 @@ class Quotes {
 
 const paneName = (page, side) =>
   paneTitle(page.item.panes.find((pane) => pane.side === side)?.name ?? side);
+
+/** Between the quotation marks of the page's language; the words stay as they are. */
+const inQuotes = (words) => tell("quote.marks").replace("…", () => words);
 
 /** A line of its own at the caret, or at the end where the caret never was; undo takes it out again. */
 function insertLine(box, line) {

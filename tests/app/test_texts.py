@@ -211,6 +211,14 @@ def test_a_date_is_set_apart_in_text_from_the_right() -> None:
     assert "\u2068" not in texts_for("zh").tell("screens.consent.given", day="2026-11-27")
 
 
+def test_what_is_quoted_stands_between_the_marks_of_its_language_and_is_known_again_as_a_quote() -> None:
+    marks = {tag: text["quote.marks"] for tag, text in catalogues().items()}
+    assert marks == {"ar": "«…»", "de": "„…“", "en": "“…”", "zh": "“…”"}
+    known = re.search(r"\[\^:\]\+: (\[\S+\])\(\.\*\)(\[\S+\])\$", (APP / "component" / "others.js").read_text("utf-8"))
+    assert known is not None
+    assert all(re.fullmatch(f"{known[1]}…{known[2]}", text) for text in marks.values())
+
+
 def test_a_share_in_arabic_keeps_its_sign_to_its_right() -> None:
     assert all("\u2066{needed}%\u2069" in form for form in texts.forms(catalogues()["ar"]["training.score"]))
 

@@ -53,12 +53,19 @@ def test_it_stands_before_a_rationale_that_is_required_and_c_comes_back_to_it(op
     expect(box).to_be_focused()  # the mouse goes from the answer to its rationale
     page.keyboard.press("Escape")
     page.keyboard.press("1")
-    page.keyboard.press("4")
-    expect(box).to_be_focused()
-    page.keyboard.insert_text("it says so at once")
+    scale = page.get_by_role("radiogroup", name="Confidence")
+    expect(scale).to_be_focused()
+    page.keyboard.type("so it says at once, no doubt")  # whose first letters are keys of the page elsewhere
+    expect(box).to_have_value("so it says at once, no doubt")
     page.keyboard.press("Escape")
     page.keyboard.press("c")
-    scale = page.get_by_role("radiogroup", name="Confidence")
+    page.keyboard.press("4")
+    expect(box).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    expect(page.get_by_text("asked after an answer; Enter or a letter goes on to the rationale")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("c")
     expect(scale.get_by_role("radio", name="4")).to_be_focused()
     for key in ("9", "0"):
         page.keyboard.press(key)  # no level

@@ -26,6 +26,7 @@ def test_what_was_said_of_the_item_before_is_read_in_a_sheet(
     earlier.click()
     expect(page.get_by_role("dialog", name="My earlier reasons")).to_contain_text("You have handed in no other item")
     page.keyboard.press("Escape")
+    assert page.locator(".hint").evaluate("hint => hint.scrollWidth <= hint.clientWidth"), "what is asked for is cut"
     for words in ("plain words throughout", "figures with their sources"):
         page.keyboard.press("1")
         page.keyboard.insert_text(words)

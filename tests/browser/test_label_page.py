@@ -66,6 +66,10 @@ def test_the_first_item_says_how_work_goes_and_every_item_what_was_asked(
     asked.click()
     expect(page.get_by_role("dialog").get_by_text("Why do the tides rise?").last).to_be_visible()
     page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    page.keyboard.press("End")  # the focus is on Close, above what is scrolled
+    expect(page.get_by_role("dialog", name="Help").get_by_text("this sheet")).to_be_in_viewport()
+    page.keyboard.press("Escape")
     # what is to come after seconds comes when the test says so
     page.evaluate(
         "() => { const wait = setTimeout; window.later = []; window.setTimeout = (run, ms) => (ms < 3000 ? wait(run, ms) : later.push(run)); }"
@@ -164,7 +168,7 @@ def flag_comment_and_skip_reach_the_server_and_work_goes_on(page: Page, server: 
     dialog.get_by_role("button", name="Send").click()
     expect(dialog.get_by_role("alert")).to_have_text("Choose what kind of problem it is.")
     dialog.get_by_role("radio", name="The text is broken").check()
-    dialog.get_by_role("button", name="Send").click()
+    page.keyboard.press("Control+Enter")
     until(lambda: ("flag", "the second table is cut off") in server.events(study_id))
     page.keyboard.press("m")
     dialog = page.get_by_role("dialog").last

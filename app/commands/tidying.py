@@ -96,6 +96,7 @@ def tidy(
     Example: calipers tidy votes.jsonl --map label=vote.winner,rater_id=vote.by --out labels.csv
     """
     from calibration.errors import CalibrationError
+    from calibration.examining.findings import ask_of_items
     from calibration.table.checking import check_verdicts
     from calibration.tidying.readings import in_our_words
     from calipers.tidy_files import read_tidy, refusal
@@ -115,10 +116,12 @@ def tidy(
             {"file": str(file), "rows": len(made.labels), "told": made.told, "labels": str(out),
              "mapping": None if kept is None else str(kept), "next": command}
         )  # fmt: skip
-        return
-    say_reading(made.told)
-    say_written(made, out, kept)
-    typer.echo(f"next: {command}")
+    else:
+        say_reading(made.told)
+        say_written(made, out, kept)
+        typer.echo(f"next: {command}")
+    if ask_of_items(made.labels, made.labels[["item_id"]]):  # said above: no judge can be compared with people
+        raise typer.Exit(1)
 
 
 def say_written(made: TidyFile, out: Path, kept: Path | None) -> None:

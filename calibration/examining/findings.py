@@ -167,8 +167,11 @@ def ask_of_items(labels: pd.DataFrame, columns: pd.DataFrame, systems: Sequence[
     return (
         "no item of a judge is one of people's, so that no judge can be compared with them: judges' are such as "
         f"{min(judges)!r}, people's {min(people)!r}; "
-        + typed("--map", f"item_id={shared[0] if shared else 'COLUMN'}", *ignored)
-        + " where that names an item on both sides"
+        + "".join(
+            f"{typed('--map', f'item_id={name}', *ignored)} where that names an item on both sides"
+            for name in shared[:1]
+        )
+        + "no other column names them on both sides: name them alike in the file" * (not shared)
     )
 
 

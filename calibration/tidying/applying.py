@@ -78,7 +78,7 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
     systems = [name for part in ("system_a", "system_b") for name in mapping.columns.get(part, ())]
     own = {*systems, *(name for part in ("rater_id", "label") for name in mapping.columns.get(part, ()))}
     may_name = [name for name in table if name in long and name not in own]
-    problems += filter(None, [ask_of_items(out, long[may_name], systems)])
+    told += filter(None, [ask_of_items(out, long[may_name], systems)])
     _spell_raters_once(out, told)
     times = long[[name for name in table if name in long and WHEN.search(str(name).rpartition(".")[2])]]
     out = statuses.without_retries(out, mapping, told, times)

@@ -28,7 +28,9 @@ MEASURES = ("confidence", "cost_usd", "seconds")
 SPENT = ("cost_usd", "seconds")  # of a call, whatever it answers: an item's are the sum over its answers
 ONE_EACH = ("len_a", "len_b", "run", *MEASURES)  # two numbers joined are none
 BETWEEN = re.compile(r"([ _.:/-]+)")
-OTHER_CURRENCY = re.compile(r"[€£¥]|\b(?:eur|cny|gbp)\b", re.I)
+OTHER_CURRENCY = re.compile(
+    r"[€£¥]|(?:\b|_)(?:eur|euros?|cny|gbp)(?:\b|_)|(?-i:(?<=[a-z])(?:EUR|CNY|GBP)(?![a-zA-Z]))", re.I
+)
 LEVELS = range(1, 6)
 MILLISECONDS = re.compile(r"milli|(?:^|[\W_])ms(?:$|[\W_])", re.I)
 MONEY = re.compile(r"[€£$¥]|\b(?:eur|usd|cny|gbp)\b", re.I)  # a price in any currency, and no answer

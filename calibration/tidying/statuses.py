@@ -111,7 +111,8 @@ def unread(found: Found) -> None:
 
 def may_be_score(name: str) -> bool:
     """Whether a column of numbers may hold scores by its head: no price, size, time or number of anything."""
-    is_other = measures.MONEY.search(name) or keys.WHEN.search(name) or measures.measure_of(f"one {name}")[1]
+    is_price = measures.MONEY.search(name) or measures.OTHER_CURRENCY.search(name)
+    is_other = is_price or keys.WHEN.search(name) or measures.measure_of(f"one {name}")[1]
     return not is_other and in_english(name) not in measures.NO_ANSWER
 
 

@@ -65,7 +65,10 @@ ENDS = re.compile(r"\D.*[\[(]([+-]?\d+(?:\.\d+)?)[\])]")
 OF = re.compile(r"(\d+(?:\.\d+)?)\s*/\s*(\d+)")
 COUNTED = re.compile(r"(\d+(?:\.\d+)?) ?(?:stars?|points?|pts?)")
 DRAWN = re.compile("([★⭐]+)[☆✩]*")
-NUMBERED = re.compile(r"(?P<head>[^\d]*[^\W\d_])[ .:#]?(?P<number>\d+)")
+NUMBERED = re.compile(
+    r"(?P<head>[^\d]*(?:\b(?:note|score|rating|severity|tier)|grade?|level|stage|stadium|stufe|grado|nivel|niveau"
+    r"|等级|级))[ .:#]?(?P<number>\d+)"
+)  # of a scale by its word; a class, a team or a model that has a number has no order by it
 LEVELS = 3  # such words, at least, before they may be a scale
 TRUTH = {
     **dict.fromkeys(("true", "yes", "y", "t", "1", "1.0", "ja", "wahr", "sí", "si", "oui", "vrai", "是"), True),
@@ -254,7 +257,7 @@ def _ordered(usable: list[str], labels_are: str, of_all: Collection[str]) -> Rea
 
 
 def _numbered(usable: list[str], labels_are: str) -> Read | None:
-    """One word with several numbers (`Grade 0` to `Grade 4`), which may have an order, and what stands beside them."""
+    """A scale's word with several numbers (`Grade 0` to `Grade 4`), which may have an order, and what stands beside."""
     found = {word: NUMBERED.fullmatch(plain(word)) for word in usable}
     heads = Counter(match["head"] for match in found.values() if match)
     if labels_are or not heads:
@@ -264,7 +267,7 @@ def _numbered(usable: list[str], labels_are: str) -> Read | None:
     if count < LEVELS or len({*numbers.values()}) < count or len(usable) >= 2 * count:
         return None
     rest = [word for word in usable if word not in numbers]
-    meant = typed("--map-label", *(f"{word}={numbers.get(word, 'missing')}" for word in [*numbers, *rest]))
+    meant = typed("--map-label", *(f"{word}={numbers.get(word, 'NUMBER|missing')}" for word in [*numbers, *rest]))
     return Read(
         Answers("words"),
         ask=f"{', '.join(map(repr, numbers))} may be levels in the order of their numbers"

@@ -154,7 +154,7 @@ def test_items_that_a_judge_spells_otherwise_meet_peoples(
     assert made.labels["item_id"].nunique() == items
     assert any("spell in two ways" in one for one in made.told) is (items == 2)
     assert items > 2 or {*made.labels["cluster_id"]} == {"t0", "t1"}
-    asks = [one for one in made.problems if "no item of a judge is one of people's" in one]
+    asks = [one for one in made.told if "no item of a judge is one of people's" in one]
     assert bool(asks) is ({*people}.isdisjoint(judge) and items == 4), "and what names an item on both sides is said"
     assert not asks or "--map item_id=topic where that names" in asks[0]
     check_verdicts(made.labels)
@@ -582,7 +582,11 @@ def test_scores_under_a_head_with_a_currency_are_answers_and_milliseconds_are_to
     table = frame(
         "item annotator EUR_quality US_quality Kosten_EUR latency_ms\n1 mara 4 5 0.2 900\n1 gpt-4 3 3 0.3 1200"
     )
-    found = propose(table.rename(columns=lambda head: head.replace("_", " ")), Asked({"seconds": ("latency ms",)}))
+    said = Asked({"seconds": ("latency ms",)})
+    found = propose(table.rename(columns=lambda head: head.replace("_", " ")), said)
+    for price in ("Kosten_EUR", "priceEUR", "cost €"):
+        priced = propose(table.rename(columns={"Kosten_EUR": price}), Asked({"cost_usd": (price,)}))
+        assert f"{price}: of another currency by the head, read and printed as USD as it stands" in priced.told
     assert {one.criterion for one in found.mapping.spread} == {"EUR quality", "US quality"}
     assert "latency ms: milliseconds by the head, read as seconds as they stand; divide by 1,000" in found.told
 

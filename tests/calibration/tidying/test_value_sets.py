@@ -63,10 +63,13 @@ def test_a_set_of_words_is_read(words: Sequence[str], is_paired: bool, read_as: 
         (["0", "1", "2"], True, "--map-label 1=A,2=B,0=tie, or"),  # or classes: 0 is A
         (["1", "2", "3", "4", "5"], True, "a number is no verdict on a pair"),
         (
-            ["Grade 0", "Grade 1", "Grade 2", "not gradable"],
+            ["Stage 0", "Stage 1", "Stage 2", "Stage 3a"],
             False,
-            "and 'not gradable' none of them: --map-label 'Grade 0=0,Grade 1=1,Grade 2=2,not gradable=missing' where",
+            "'Stage 3a' none of them: --map-label 'Stage 0=0,Stage 1=1,Stage 2=2,Stage 3a=NUMBER|missing' where",
         ),
+        (["Schweregrad 1", "Schweregrad 2", "Schweregrad 3"], False, "Schweregrad 2=2,Schweregrad 3=3' where"),
+        (["class1", "class2", "class3", "class10"], False, ""),
+        (["Team 1", "Team 2", "Team 3", "other"], False, ""),
         (["Typ 1", "Typ 2", "gut", "schlecht", "mild"], False, ""),
     ],
 )

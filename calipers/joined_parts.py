@@ -17,7 +17,7 @@ from calibration.table.typed_cells import is_number
 from calibration.tidying import applying, proposing, shape
 from calibration.tidying.mapping import Asked, LabelMap
 from calibration.tidying.raters import bare_name
-from calibration.tidying.what_was_read import ColumnRead, block
+from calibration.tidying.what_was_read import ColumnRead, block, without_words
 from calipers.mapping_files import Recipe
 from plain.typed_options import between_plus, typed
 
@@ -45,6 +45,11 @@ class TidyFile:
     def read(self) -> tuple[str, ...]:
         """What was read, and what was taken for granted, a sentence each."""
         return (*block(self.columns, self.labels), *self.told)
+
+    @property
+    def to_give_away(self) -> tuple[str, ...]:
+        """The same without any word of a column."""
+        return (*without_words(self.columns), *self.told)
 
 
 def refuse_apart(path: Path, table: pd.DataFrame, whole: LabelMap, asked: Asked) -> None:

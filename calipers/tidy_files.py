@@ -244,13 +244,21 @@ def labels_of(
     path: Path, options: Options = NOTHING_SAID, used_only: bool = False
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """The labels of any file, and how they were read. Raises AnnotationError `cannot_tidy` with all to say first."""
+    return labels_and_readings(path, options, used_only)[:2]
+
+
+def labels_and_readings(
+    path: Path, options: Options, used_only: bool
+) -> tuple[pd.DataFrame, tuple[str, ...], tuple[str, ...]]:
+    """As `labels_of`, and how they were read without a word of a column, as it may be given away."""
     ours = read_ours(path, options, used_only)
     if ours is not None:
-        return ours, ours.attrs.pop("told")  # which every table made of it would copy
+        told = ours.attrs.pop("told")  # which every table made of it would copy
+        return ours, told, told
     made = read_tidy(path, options)
     if not made.problems:
         short = [name for name in made.labels if name in SHORT]
-        return made.labels.astype(dict.fromkeys(short, "category")), made.read
+        return made.labels.astype(dict.fromkeys(short, "category")), made.read, made.to_give_away
     raise refusal(path, made)
 
 

@@ -28,8 +28,9 @@ def write_report(
     """
     facts = facts_about(found.study, found.examples)
     files = brief_pack(found.report, facts) if brief else pack(found.report, found.verdicts, facts, presets, advance)
-    if found.told and "index.md" in files:
-        files["index.md"] += "".join(["\nWhat was read\n\n", *(f"- {escaped(one)}\n" for one in found.told)]).encode()
+    if found.to_give_away and "index.md" in files:
+        listed = "".join(f"- {escaped(one)}\n" for one in found.to_give_away)
+        files["index.md"] += f"\nWhat was read\n\n{listed}".encode()
     return write_pack(files | methods_file(language, found.report, facts), out)
 
 

@@ -44,6 +44,7 @@ class Calibrated:
     examples: Mapping[str, int] = field(default_factory=dict)  # judge -> labelled examples in its prompt
     version: tuple[int, ...] = ()  # `label_version` of what was read
     told: tuple[str, ...] = ()  # how a file of other columns or words was read
+    to_give_away: tuple[str, ...] = ()  # the same without words of its columns, which may be people's own
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def file_report(
     **overrides: Any,
 ) -> Calibrated:
     """Labels and calibration report of a labels file; arguments as of `sources.calibrated`. Raises as that does."""
-    labels, told = tidy_files.labels_of(path, how_read, used_only=True)
+    labels, told, to_give_away = tidy_files.labels_and_readings(path, how_read, used_only=True)
     extent.waiting.read(told)
     labels = publishable(labels) if to_publish else labels
     refuse_unknown(overrides.get("families", {}), labels)
@@ -114,7 +115,9 @@ def file_report(
         report, with_made = kept_reports.calibrated_or_kept(
             labels, settings, extent.cascades, extent.only, extent.waiting
         )
-    return Calibrated(labels, with_changes(report, looks), with_made, tuple(extent.cascades), told=told)
+    return Calibrated(
+        labels, with_changes(report, looks), with_made, tuple(extent.cascades), told=told, to_give_away=to_give_away
+    )
 
 
 def protocol_named(name: str) -> Protocol | None:

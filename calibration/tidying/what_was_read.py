@@ -11,9 +11,11 @@ from calibration.tidying import statuses
 from calibration.tidying.found import some_of, words_of
 from calibration.tidying.mapping import Asked, LabelMap
 from calibration.tidying.raters import kind_of_name
+from plain.counting import counted
 from plain.typed_options import by_map
 
 WORDS, CHARACTERS, ROWS = 4, 24, 3  # of a column, of a word, and of labels that are shown
+SENTENCE = 3  # blanks in a word, from which it is a text that somebody wrote, and not shown
 SHOWN = ("item_id", "rater_id", "criterion", "label", "status", "cost_usd")
 
 
@@ -21,6 +23,7 @@ SHOWN = ("item_id", "rater_id", "criterion", "label", "status", "cost_usd")
 class ColumnRead:
     """A column of a file. `part`: what it is read as, "" where it is not read; `known`: mapped, named or by its values;
     `holds`: its words or the range of its numbers; `may_be`: what it looks like though it is not read, with the option.
+    `is_words`: `holds` shows words of it.
     """
 
     name: str
@@ -28,6 +31,7 @@ class ColumnRead:
     known: str
     holds: str
     may_be: str = ""
+    is_words: bool = False
 
 
 def columns_read(table: pd.DataFrame, read: pd.DataFrame, mapping: LabelMap, asked: Asked) -> tuple[ColumnRead, ...]:
@@ -40,7 +44,11 @@ def columns_read(table: pd.DataFrame, read: pd.DataFrame, mapping: LabelMap, ask
         own = parts.get(name, [])
         known = "mapped" if name in said else "named" if any(_is_named(name, part) for part in own) else "by its values"
         may_be = "" if own or not len(table) else _may_be(name, read[name], read[scores])
-        found.append(ColumnRead(name, ", ".join(own), known if own else "", _holds(read[name]), may_be))
+        words = words_of(read[name])
+        is_text = "rationale" in own or any(word.count(" ") >= SENTENCE for word in words)
+        holds = counted(len(words), "text") if is_text else _holds(words)
+        is_words = not is_text and not all_numbers(pd.Series(words))
+        found.append(ColumnRead(name, ", ".join(own), known if own else "", holds, may_be, is_words))
     return tuple(found)
 
 
@@ -53,6 +61,15 @@ def block(columns: Sequence[ColumnRead], labels: pd.DataFrame) -> tuple[str, ...
     shown = labels[[name for name in SHOWN if name in labels]].iloc[:ROWS].astype("str")
     rows = [", ".join(f"{name} {_short(cell)}" for name, cell in row.items() if cell) for _, row in shown.iterrows()]
     return (*lines, *(f"row {number} as it was read: {row}" for number, row in enumerate(rows, start=1)))
+
+
+def without_words(columns: Sequence[ColumnRead]) -> tuple[str, ...]:
+    """Each column that is read, its part, and the range of its numbers: what may be given away, and no word of it."""
+    return tuple(
+        f"{one.name!r} is {one.part} ({one.known})" + f": {one.holds}" * (not one.is_words)
+        for one in columns
+        if one.part
+    )
 
 
 def _parts(mapping: LabelMap) -> Mapping[str, list[str]]:
@@ -75,9 +92,8 @@ def _is_named(name: str, part: str) -> bool:
     return in_english(last) in heads or bool(language_of(part, last)) or bool(who and kind_of_name(who))
 
 
-def _holds(cells: "pd.Series[str]") -> str:
+def _holds(words: Sequence[str]) -> str:
     """The words of a column, or the range of its numbers, and how many there are."""
-    words = words_of(cells)
     if words and all_numbers(pd.Series(words)):
         numbers = pd.to_numeric(pd.Series(words))
         return f"{numbers.min():g} to {numbers.max():g}" + f", {len(words):,} numbers" * (len(words) > 1)

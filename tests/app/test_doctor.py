@@ -126,7 +126,7 @@ def test_what_has_to_be_said_is_listed_at_once_and_nothing_is_written(labels: Pa
     assert pd.read_csv(out)["label"].tolist() == ["A", "B"]
     assert "is the file that is read" in str(calipers("tidy", labels, *said, "--out", labels).exception)
     labels.write_text("pair_id,who,choice\n1,ada,left\n2,eve,right\n")
-    apart = calipers("tidy", labels, *said, "--out", out, width=400)
+    apart = calipers("tidy", labels, *said, "--map", "item_id=pair_id", "--out", out, width=400)
     assert (apart.exit_code, len(pd.read_csv(out))) == (1, 2), "the labels are read all the same"
     assert "people's '1'; no other column names them on both sides: name them alike" in apart.stdout
 

@@ -15,7 +15,7 @@ from calibration.tidying.found import without_totals
 from calibration.tidying.keys import WHEN, smallest_key
 from calibration.tidying.mapping import Answers, Asked, LabelMap, Spread
 from calibration.tidying.proposing import propose
-from calibration.tidying.what_was_read import block, columns_read
+from calibration.tidying.what_was_read import block, columns_read, without_words
 
 
 def frame(text: str) -> pd.DataFrame:
@@ -215,6 +215,10 @@ def test_a_column_that_says_which_calls_failed_is_never_taken_for_the_answers_or
     made = tidy(frame(POINTS), proposal.mapping).labels if not asks else frame(POINTS)[:0]
     lines = block(columns_read(frame(POINTS), frame(POINTS), proposal.mapping, asked), made)
     assert any(one.startswith("'rater' is rater_id (named): ann_1, gpt-4o") for one in lines)
+    table = frame(POINTS).assign(comment="Frau Schulz tel 0171")
+    shown = columns_read(table, table, propose(table, asked).mapping, asked)
+    assert "'comment' is rationale (named): 1 text" in block(shown, made)
+    assert "'rater' is rater_id (named)" in without_words(shown)
     if tells:
         assert "'Punkte' is label (mapped): 0 to 98.5, 80 numbers" in lines
         assert "'Status' is unread, and looks like a status (--map status=Status reads it): OK, Fehler" in lines
@@ -663,7 +667,7 @@ def test_an_empty_cell_of_a_wide_table_is_no_answer_and_counted() -> None:
     assert len(made.labels) == 3
     assert "1 empty cells of the wide table are no answers" in made.told
     table["gpt-4"] = ["", "A"]
-    (told,) = tidy(table, propose(table).mapping).told
+    told, _ = tidy(table, propose(table).mapping).told  # and that the judge meets nobody
     assert told.endswith("; judges' gpt-4 1 (where one was asked and gave none: --map-label EMPTY=missing)")
     answered = pd.concat([table, table.assign(item="3", annotator_1="B", **{"gpt-4": "B"})], ignore_index=True)
     made = tidy(answered, propose(answered).mapping)

@@ -13,7 +13,8 @@ INTERVAL = re.compile(r"\[[^()\[\]]*,[^()\[\]]*\)|\([^()\[\]]*,[^()\[\]]*\]")  #
 BEHIND = re.compile(r"(?<=[^\W_a-zA-Z])-?([A-Za-z]+)$")  # `n-gram`, `ith`
 # `[3]`, `[3,4]`, or `[3,` that a blank cuts; behind `∈` or `=` it is an interval or a list
 MARK = re.compile(r"(?<=[^([{/*·⋅+<=>~−∈∉⊂⊆≈≤≥≠→])\[\^?[1-9]\d{0,2}(?:[,;–-][1-9]\d{0,2})*(?:[,;–-]|\])$")
-MARK_BEFORE = re.compile(r"\[\^?[1-9]\d{0,2}(?:[,;–-][1-9]\d{0,2})*\](?=[^\W\d_])")
+# `[^3]`, `[3,4]`; one number that touches a formula and no word is a factor of it, `[2]P=Q`
+MARK_BEFORE = re.compile(r"\[(?:\^[1-9]\d{0,2}|[1-9]\d{0,2}(?=[,;–-]))(?:[,;–-][1-9]\d{0,2})*\](?=[^\W\d_])")
 RAISED_MARK = re.compile(r"[\[(]?\d[\d,;–-]*[\])]?(?:[\[(]\d[\d,;–-]*[\])])*")
 LEVEL = 0.9  # of a formula's largest type
 RAISED = 0.82  # of it: browsers set raised words at 5/6 of the type, fonts a formula's scripts at .8 at most
@@ -49,7 +50,7 @@ def _level_mark(kept: Sequence[Char], size: float) -> int:
 
 
 def _mark_before(kept: Sequence[Char], size: float) -> int:
-    """How many characters in front of a letter are a mark in brackets; `[3]` with an index is none."""
+    """How many characters in front of a letter are a mark in brackets; `[3,4]` with an index is none."""
     mark = MARK_BEFORE.match(_said(kept))
     found = kept[: mark.end()] if mark else []
     is_level = bool(found) and kept[len(found)].size >= LEVEL * size

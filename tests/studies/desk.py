@@ -90,6 +90,15 @@ class Desk:
         with reading(self.engine) as session:
             return load_verdicts(session, session.scalars(select(Study).where(Study.name == study)).one())
 
+    def names(self, study: str) -> tuple[set[str], set[str]]:
+        """Of its systems but the reference, in both spellings, and the titles of its topics, which pages have."""
+        systems = select(System.key, System.public_name).where(System.is_reference.is_(False))
+        of_study = Study.name == study
+        with reading(self.engine) as session:
+            rows = session.execute(systems.join(Study, Study.id == System.study_id).where(of_study))
+            titles = session.scalars(select(Topic.title).join(Study, Study.id == Topic.study_id).where(of_study))
+            return {name for row in rows for name in row if name}, {*titles}
+
     def probes(self, study: str) -> dict[str, str]:
         """Item -> what is asked about, "" for the reports themselves."""
         asked = select(Item.id, Item.probe).join(Study, Study.id == Item.study_id).where(Study.name == study)

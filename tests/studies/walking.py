@@ -24,7 +24,8 @@ A walk is a file in `walks/`, of lines:
     @brought STUDY FILES LAYOUT, @probed STUDY FILES KIND
                             its reports, or claims, held against those files; of each look `&` for `@` where it adds to
                             what the last command printed
-    @names FILE STUDY NAME… names of its systems, looked for in a packet and in all pages of the study
+    @names FILE STUDY NAME… all names of its systems, looked for in a packet and in all pages of the study, where
+                            a topic's title is found
     N :: WHAT :: PATTERN    capability N came to what the groups of PATTERN find in the last output;
                             a fourth field is the number that is published; `implied` holds what the files imply
     - N :: WHY              why the study is not asked for capability N
@@ -206,10 +207,16 @@ def _texts(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
 
 def _names(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
     """Of these names those that stand in a packet or in any page of the study that somebody was sent."""
-    file, study, *names = words
+    file, study, *names = shlex.split(" ".join(words))
     pages = [json.dumps(page, ensure_ascii=False).casefold() for _, _, page in desk.pages[study]]
-    everything = "\n".join([*pages, (desk.folder / file).read_text(encoding="utf-8").casefold()])
-    return f"{sum(name.casefold() in everything for name in names)} of {len(names)} names in {len({item for item, *_ in desk.pages[study]})} items"
+    looked_in = [*pages, (desk.folder / file).read_text(encoding="utf-8").casefold()]
+    systems, topics = desk.names(study)
+    assert {*names} == systems, "each name that the study has"
+    titles = [json.dumps(title, ensure_ascii=False)[1:-1].casefold() for title in topics]
+    found_in = [any(title in one for title in titles) for one in looked_in]
+    assert all(found_in), "a name that stood there would be found"
+    found = sum(any(name.casefold() in one for one in looked_in) for name in names)
+    return f"{found} of {len(names)} names in {len({item for item, *_ in desk.pages[study]})} items"
 
 
 def _judged(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from zipfile import ZipFile
@@ -62,8 +63,11 @@ def test_the_wheel_says_its_name_version_licence_and_command(wheel: ZipFile) -> 
 
 def test_version_changelog_and_citation_agree() -> None:
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
-    newest = re.findall(r"^## \[(\d\S*)\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)[0]
+    changes = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    newest = re.findall(r"^## \[(\d\S*)\] - (\S+)$", changes, re.MULTILINE)[0]
     assert newest == (PROJECT["version"], str(cited["date-released"]))
+    begun = Counter(re.findall(r"^- .{1,60}", changes, re.MULTILINE))
+    assert [entry for entry, often in begun.items() if often > 1] == [], "joining two branches keeps both wordings"
     assert cited["version"] == PROJECT["version"]
     assert cited["license"] == PROJECT["license"]
 

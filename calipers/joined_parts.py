@@ -12,6 +12,7 @@ from annotation.answer_layouts import ANSWER_LAYOUTS
 from annotation.errors import AnnotationError
 from annotation.files.decoding import some_of
 from annotation.files.tables import FILE, tables_in
+from calibration.examining.findings import ask_of_items
 from calibration.table.roles import NAMES, in_english
 from calibration.table.typed_cells import is_number
 from calibration.tidying import applying, proposing, shape
@@ -142,6 +143,7 @@ def together(names: Sequence[str], made: Sequence[TidyFile]) -> TidyFile:
         topics = made[holding[0]].labels.drop_duplicates("item_id").set_index("item_id")["cluster_id"]
         joined["cluster_id"] = joined["item_id"].map(topics).fillna(joined["cluster_id"])
         told.append(f"topics are those of {names[holding[0]]}")
+    told += filter(None, [ask_of_items(joined, joined[["cluster_id"]])])
     columns = tuple(
         replace(column, name=f"{name}: {column.name}")
         for name, one in zip(names, made, strict=True)

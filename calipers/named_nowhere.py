@@ -14,8 +14,10 @@ from plain.typed_options import by_map, typed
 def unknown_columns(table: Table, asked: Asked) -> dict[str, str]:
     """A sentence for each ignored name that is no column, and nothing left out of the file's records."""
     return {
-        name: f"no column {name!r} is there to be ignored; nearest: "
-        + by_map("ignore", *(get_close_matches(name, map(str, table.frame), 1, 0) or ["nothing"]))
+        name: f"no column {name!r} is there to be ignored"
+        + "".join(
+            f"; nearest: {by_map('ignore', near)}" for near in get_close_matches(name, map(str, table.frame), 1, 0.5)
+        )
         for name in asked.ignored
         if name not in table.frame and not any(f" {name}," in f"{sentence}," for sentence in table.told)
     }

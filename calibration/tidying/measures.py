@@ -112,8 +112,9 @@ def give_measures(found: Found) -> None:
             more[part] = (name,)
         else:
             left.append(name)
-    if found.spread and "rationale" not in said and measured(found.columns.get("rationale", ()), own):
-        left += found.columns.pop("rationale")  # one rater's, and not what every rater wrote
+    is_of_one = len({one.rater_id for one in found.spread}) > 1 or measured(found.columns.get("rationale", ()), own)
+    if found.spread and "rationale" not in said and is_of_one:
+        left += found.columns.pop("rationale", ())  # one rater's, and not what every rater wrote
     moved = {name for given in own.values() for name in given.values()} | {*left}
     for part in [one for one in ONE_EACH if one not in said and {*found.columns.get(one, ())} & moved]:
         del found.columns[part]

@@ -59,7 +59,7 @@ def read_words(found: Found) -> None:
     words = words_of(found.table[name]) if name in found.table else []
     said = found.asked.of_column(name)
     found.statuses = {word: said[word] for word in words if said.get(word) in STATUSES}
-    unknown = [word for word in words if plain(word) not in {*KNOWN, *UNSAID} and word not in found.statuses]
+    unknown = [word for word in words if plain(word) not in KNOWN and word not in found.statuses]
     if unknown:
         found.problems.append(
             f"{name!r} says {some_of([*map(repr, unknown)], 4)}, which is none of {', '.join(STATUSES)}: "

@@ -43,8 +43,8 @@ def columns_read(table: pd.DataFrame, read: pd.DataFrame, mapping: LabelMap, ask
     for name in map(str, table):
         own = parts.get(name, [])
         known = "mapped" if name in said else "named" if any(_is_named(name, part) for part in own) else "by its values"
-        may_be = "" if own or not len(table) else _may_be(name, read[name], read[scores])
         words = words_of(read[name])
+        may_be = "" if own or not words else _may_be(name, words, len(table), read[scores])
         is_text = "rationale" in own or any(word.count(" ") >= SENTENCE for word in words)
         holds = counted(len(words), "text") if is_text else _holds(words)
         is_words = not is_text and not all_numbers(pd.Series(words))
@@ -100,12 +100,11 @@ def _holds(words: Sequence[str]) -> str:
     return some_of([_short(word) for word in words], WORDS) or "nothing"
 
 
-def _may_be(name: str, cells: "pd.Series[str]", scores: pd.DataFrame) -> str:
+def _may_be(name: str, words: Sequence[str], rows: int, scores: pd.DataFrame) -> str:
     """What an unread column looks like, with the option that reads it; "" where it looks like nothing."""
-    words = words_of(cells)
     if statuses.is_status(name, words):
         return f"looks like a status ({by_map('status', name)} reads it)"
-    if not words or len(words) == len(cells) or not all_numbers(pd.Series(words)) or not statuses.may_be_score(name):
+    if len(words) == rows or not all_numbers(pd.Series(words)) or not statuses.may_be_score(name):
         return ""
     numbers, given = pd.to_numeric(pd.Series(words)), scores.apply(pd.to_numeric, errors="coerce")
     in_range = scores.empty or given.min().min() <= numbers.min() <= numbers.max() <= given.max().max()

@@ -57,7 +57,7 @@ def compared(report: CalibrationReport, references: tuple[str, ...] = (PEOPLE, "
 def judges_met(report: CalibrationReport) -> bool:
     """Whether anything was compared, and a judge with people where any is tried, by its scores' preferences too."""
     candidates = report.choice.candidates if report.choice is not None else ()
-    met = any(one.agreement.n for one in candidates)
+    met = any(one.agreement.n and one.valid_share for one in candidates)  # an answer that is none meets nobody
     return met or compared(report, (PEOPLE,) if candidates else (PEOPLE, "others"))
 
 

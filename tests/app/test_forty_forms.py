@@ -617,7 +617,7 @@ def test_what_may_not_be_read_as_an_answer_is_not(tmp_path: Path) -> None:
     assert told.labels["status"].value_counts().to_dict() == {"ok": 28}
     assert "calls that failed and were made again, left out but for what they cost: 8" in str(told.told)
     unsaid = made([row | {"status": "none"} for row in again], people=["mara"])
-    assert {*unsaid.labels["status"]} == {"none"}, "no fault or no answer: left as it is, which is refused by its row"
+    assert "'status' says 'none', which is none of ok" in unsaid.problems[0], "no fault or no answer: it is asked"
     explained = [
         {"item": n, "human_1": "AB"[n % 2], "gpt-4o.pick": "A", "gpt-4o.reason": "x is better"} for n in range(9)
     ]

@@ -222,8 +222,9 @@ def test_what_is_left_out_is_told_and_a_misspelt_name_is_refused_with_the_neares
     form = named(REFUSED["votes that are counted"][0])
     assert "left out, as asked: votes" in made(tmp_path, form, columns=["ignore=votes"]).told
     misspelt = made(
-        tmp_path, named(REFUSED["a list that names nobody"][0]), columns=["ignore=evals+prmopt"], words=["Aa=A"]
+        tmp_path, named(REFUSED["a list that names nobody"][0]), columns=["ignore=evals+prmopt+zzz"], words=["Aa=A"]
     )
+    assert "no column 'zzz' is there to be ignored" in misspelt.problems, "and none that is unlike it is named"
     assert "no column 'prmopt' is there to be ignored; nearest: --map ignore=prompt" in misspelt.problems
     assert "'Aa' is said to mean 'A', and nobody answers it; nearest: --map-label A=A" in misspelt.problems
 

@@ -203,6 +203,10 @@ def test_people_in_a_table_beside_a_log_are_read_with_it_and_joins_are_counted(t
     assert run(["tidy", str(tmp_path), "--out", str(tmp_path / "own" / "labels.csv")]) == 0
     assert [one.name for one in (tmp_path / "own").iterdir()] == ["labels.csv"], "no one mapping makes both parts"
     (tmp_path / "own" / "labels.csv").unlink()
+    pd.DataFrame(people).assign(sample_id=lambda own: "x" + own["sample_id"]).to_csv(
+        tmp_path / "people.csv", index=False
+    )
+    assert any(one.startswith("no item of a judge is one of people's") for one in read(tmp_path).told)
     with pytest.raises(AnnotationError, match=r"is read in parts \(inspect, people.csv, tests.csv\)"):
         read_tidy(tmp_path, options_of([], [], [], [], mapping=tmp_path / "kept.toml"))
     wrong = read(tmp_path, columns=["label=labell"], people=["ann-1,ann-3"]).problems

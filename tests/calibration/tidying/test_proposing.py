@@ -238,6 +238,7 @@ def test_a_column_that_says_which_calls_failed_is_never_taken_for_the_answers_or
         ),
         (("pass", "fail"), "status", ("done", "fail"), "--map-label status:fail=invalid;"),
         (("yes", "no"), "status", ("200", "500"), "--map-label 'status:200=ok|invalid,status:500=ok|invalid'"),
+        (("yes", "no"), "status", ("ok", "-"), "--map-label 'status:-=ok|invalid'"),
         (("valid", "invalid"), "difficulty", ("1", "2"), ""),
         (("complete", "incomplete"), "year", ("2020", "2021"), ""),
     ],
@@ -667,6 +668,9 @@ def test_an_empty_cell_of_a_wide_table_is_no_answer_and_counted() -> None:
     assert len(made.labels) == 3
     assert "1 empty cells of the wide table are no answers" in made.told
     table["gpt-4"] = ["", "A"]
+    remarked = propose(table.assign(comment="page 2 is gone"))
+    assert "rationale" not in remarked.mapping.columns, "of nobody, where each rater has a column"
+    assert "beside a rater's answers, kept in no column of labels: comment" in remarked.told
     told, _ = tidy(table, propose(table).mapping).told  # and that the judge meets nobody
     assert told.endswith("; judges' gpt-4 1 (where one was asked and gave none: --map-label EMPTY=missing)")
     answered = pd.concat([table, table.assign(item="3", annotator_1="B", **{"gpt-4": "B"})], ignore_index=True)

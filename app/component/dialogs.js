@@ -46,7 +46,7 @@ class Dialogs {
     this.close();
     const node = make(
       "dialog",
-      { class: "sheet", "aria-labelledby": "sheet-title", "aria-modal": "true" },
+      { class: "sheet", "aria-labelledby": "sheet-title", "aria-modal": "true", tabindex: -1 }, // it scrolls: no stop of its own
       make(
         "div",
         { class: "sheet-head" },

@@ -111,11 +111,22 @@ const LETTERS = {
 const LETTER = /^[^\p{N}\p{Z}\p{C}\p{M}.,]$/u; // digits choose, and with these two signs type a score
 const SINGLE = new Map(KEYS.flatMap((entry) => (entry.keys ?? []).map((key) => [key, entry])));
 
+const PLACES = { Slash: "/", BracketLeft: "[", BracketRight: "]", Minus: "-", Equal: "=" };
+
+/** The key; on a keyboard of another script what a Latin one has in its place, unless it is one of the person's own. */
+function latin({ key, code, shiftKey }) {
+  if (key === "؟") return "?";
+  if (!/^[\p{L}\p{Nd}]$/u.test(key) || /[\p{Script=Latin}\d]/u.test(key) || Object.values(ownKeys).includes(key)) return key;
+  const place = /^(?:Key|Digit|Numpad)([A-Z\d])$/.exec(code)?.[1] ?? PLACES[code] ?? key;
+  return shiftKey ? place : place.toLowerCase();
+}
+
 function listenToKeys(page, root, signal) {
   const pressed = (event) => {
+    const key = latin(event);
     event.stopPropagation(); // Streamlit would rerun the page at "r" and offer to clear its cache at "c"
     if (event.isComposing || event.defaultPrevented || root.querySelector(":popover-open")) return;
-    const enters = (event.key === "Enter" || event.key.toLowerCase() === ownKeys.ctrl) && (event.ctrlKey || event.metaKey) && !event.altKey;
+    const enters = (event.key === "Enter" || key.toLowerCase() === ownKeys.ctrl) && (event.ctrlKey || event.metaKey) && !event.altKey;
     if (page.dialogs.open) {
       if (event.key !== "Escape" && !enters) return;
       event.preventDefault(); // the page itself is a dialog that must stay
@@ -124,7 +135,7 @@ function listenToKeys(page, root, signal) {
       return;
     }
     const { scores } = page.form;
-    const settles = scores.typed && !scores.continuedBy(event.key);
+    const settles = scores.typed && !scores.continuedBy(key);
     if (settles) scores.settle(); // which may move the focus into the rationale, before this key acts
     const target = settles ? (root.getRootNode().activeElement ?? root) : event.composedPath()[0];
     const inText = isTextField(target);
@@ -138,7 +149,7 @@ function listenToKeys(page, root, signal) {
       if (page.find.isOpen && !inText) page.find.close();
       else if (target === scores.field.input) root.focus({ preventScroll: true });
       else if (inText) page.form.focusChoices();
-    } else if (/^z$/i.test(event.key) && (event.ctrlKey || event.metaKey) && !event.shiftKey && !isWritten(target)) {
+    } else if (/^z$/i.test(key) && (event.ctrlKey || event.metaKey) && !event.shiftKey && !isWritten(target)) {
       event.preventDefault();
       if (!event.repeat) page.undo.back();
     } else if (page.scrolling.pressed(event, target)) event.preventDefault();
@@ -183,7 +194,7 @@ function single(page, event, target) {
   if (event.key === "Enter" && !inForm && target.closest?.("button, a, summary")) return;
   if (event.key === "Delete" && !inForm) return;
   if (/^\p{L}$/u.test(event.key) && page.form.asksConfidence && page.lacksRationale) return void page.form.focusRationale(); // which it begins
-  const key = usualOf(event.key);
+  const key = usualOf(latin(event));
   const entry = SINGLE.get(key);
   if (!entry) return;
   event.preventDefault();

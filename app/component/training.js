@@ -39,7 +39,7 @@ class Training {
   line({ criterion, yours, agreed, matches, reason }) {
     const { answers, item } = this.page;
     const { label } = item.criteria.find(({ id }) => id === criterion) ?? { label: criterion };
-    const said = (who, choice) => make("span", {}, make("i", {}, `${who} `), make("b", {}, answers.text(choice) ?? "–"));
+    const said = (who, choice) => make("span", {}, make("i", {}, who.endsWith("：") ? who : `${who} `), make("b", {}, answers.text(choice) ?? "–"));
     return make(
       "li",
       { "data-matches": String(matches) },

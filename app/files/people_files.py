@@ -10,7 +10,7 @@ from pathlib import Path
 from annotation.errors import AnnotationError
 from annotation.participation.people_list import PayLine
 from annotation.protocol import Protocol
-from app.texts import texts_for
+from app.texts import local, texts_for
 from db.types import now
 from plain.spreadsheets import guarded
 
@@ -19,8 +19,9 @@ KEEP_APART = "names stand in it: keep it apart from the study's data, and delete
 
 def mail_of(asked: Protocol, name: str, link: str) -> tuple[str, str]:
     """Subject and text of an invitation, in the study's language."""
-    tell = texts_for(asked.language).tell
-    until = f"{now() + timedelta(days=asked.study.limits.invite_days):%Y-%m-%d}"
+    words = texts_for(asked.language)
+    tell = words.tell
+    until = local.day(now() + timedelta(days=asked.study.limits.invite_days), words.language)
     hello, text = tell("screens.mail.hello", name=name), tell("screens.mail.text", title=asked.title)
     parts = hello, text, link, tell("screens.mail.after", date=until)
     return tell("screens.mail.subject", title=asked.title), "\n\n".join(parts)

@@ -11,28 +11,30 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.component import SCRIPTS
-from app.texts import Texts
+from app.texts import Texts, local
 from app.tokens import as_css
 from plain.wording import ENGLISH, nearest, set_language, spoken, worded
 
 FOLDER = Path(__file__).parent
 CSS = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("look.css", "widgets.css"))
-STREAMLITS = """[data-testid="stFileUploaderDropzone"] button p,
-[data-testid="stSkipToContent"] { font-size: 0 !important; }
+# in place of its own words, which are English
+STREAMLITS = """[data-testid="stFileUploaderDropzone"] button p { font-size: 0 !important; }
 [data-testid="stFileUploaderDropzone"] button p::after { content: "%s"; font-size: 14px; }
 [data-testid="stFileUploaderDropzoneInstructions"] > * { display: none; }
-[data-testid="stFileUploaderDropzoneInstructions"]::after { content: "%s"; font-size: 14px; }
-[data-testid="stSkipToContent"]::after { content: "%s"; font-size: 14px; }"""  # its own words are English
+[data-testid="stFileUploaderDropzoneInstructions"]::after { content: "%s"; font-size: 14px; }"""
+SKIP = """[data-testid="stSkipToContent"] { font-size: 0 !important; }
+[data-testid="stSkipToContent"]::after { content: "%s"; font-size: 14px; }"""
 
 
-def style(theme: str = "system") -> None:
+def style(theme: str = "system", words: Texts | None = None) -> None:
     """Put the style sheet on the page: our class names, and Streamlit's test ids, which outlive its class names.
 
-    `theme`: light, dark, or system, which is what the browser prefers.
+    `theme`: light, dark, or system, which is what the browser prefers. `words`: of an annotator's page.
     """
     most = worded("at most {mb} MB a file", mb=st.get_option("server.maxUploadSize"))
-    told = STREAMLITS % (worded("Choose what to upload"), most, worded("Skip to the page's content"))
-    st.html(f"<style>{as_css(theme)}{SCRIPTS}{CSS}{told if spoken() != ENGLISH else ''}</style>")
+    skip = SKIP % (words.tell("screens.skip") if words else worded("Skip to the page's content"))
+    told = f"{STREAMLITS % (worded('Choose what to upload'), most)}\n" if spoken() != ENGLISH else ""
+    st.html(f"<style>{as_css(theme)}{SCRIPTS}{CSS}{told}{skip}</style>")
 
 
 def attributes(words: Texts) -> str:
@@ -58,10 +60,20 @@ def advance(bar: DeltaGenerator, doing: str, done: int, of: int) -> None:
     bar.progress(done / max(1, of), worded("{doing}: {done:,} of {of:,}", doing=doing, done=done, of=of))
 
 
-def local_time(moment: datetime) -> str:
-    """`2026-11-22 09:00` in the zone that the reader's browser names; `… UTC` where it names none we know."""
+def local_time(moment: datetime, language: str = "") -> str:
+    """`2026-11-22 09:00` in the zone that the reader's browser names; `… UTC` where it names none we know.
+
+    `language`: as it writes times instead.
+    """
     zone = _zone(st.context.timezone)
-    return f"{moment.astimezone(zone or UTC):%Y-%m-%d %H:%M}{'' if zone else ' UTC'}"
+    there = moment.astimezone(zone or UTC)
+    said = local.minute(there, language) if language else f"{there:%Y-%m-%d %H:%M}"
+    return f"{said}{'' if zone else ' UTC'}"
+
+
+def local_day(moment: datetime, language: str) -> str:
+    """`November 22, 2026`, as the language writes it, in the zone that the reader's browser names, else in UTC."""
+    return local.day(moment.astimezone(_zone(st.context.timezone) or UTC), language)
 
 
 def _zone(name: str | None) -> tzinfo | None:

@@ -15,9 +15,11 @@ from streamlit.testing.v1 import AppTest
 from annotation.people.principals import Principal
 from annotation.work.claiming import take
 from annotation.work.own_work import OwnItem, OwnRemark, OwnWork, Pay
+from app.screens import look
 from app.screens.annotators import label
 from app.screens.annotators.my_work import answer, duration, page_html, what_now
 from app.settings import database, settings
+from app.texts import texts_for
 from db.connect import reading, transaction
 from db.tables import Assignment, Topic
 from tests.small_study import SYSTEMS, a_person, make_study
@@ -36,12 +38,14 @@ ITEM = OwnItem(
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({}, "3 of 12 items submitted; 2 h 05 min; USD 20.83 so far."),
+        ({}, "3 of 12 items submitted; 2 h 05 min; 20.83 US dollars so far."),
+        ({"language": "de"}, "3 abgegeben, insgesamt 12 Aufgaben; bisher 2 h 05 min, 20,83 US-Dollar."),
+        ({"language": "zh"}, "12 个条目中已提交 3 个；目前用时 2 小时 05 分钟，报酬 20.83美元。"),
         ({"pay": None}, "3 of 12 items submitted; 2 h 05 min so far."),
         ({"submitted": 1, "in_work": 0, "to_come": 0, "active_s": 59.0, "pay": None}, "All 1 item submitted; 0 min so far."),
         (
             {"status": "locked", "in_work": 0, "to_come": 0, "pay": Pay(1200.0, "JPY", 4_000.0)},
-            "3 items submitted; 2 h 05 min; JPY 4,000.00 in all.",
+            "3 items submitted; 2 h 05 min; 4,000 Japanese yen in all.",
         ),
         ({"submitted": 0, "in_work": 0, "to_come": 0}, "No item of yours yet."),
     ],
@@ -83,8 +87,10 @@ def test_the_next_step_is_a_button_only_where_there_is_one() -> None:
 
 def test_an_item_has_its_state_its_times_and_its_link() -> None:
     html = page_html(replace(WORK, items=(ITEM,)))
-    for shown in (">submitted<", "8/8", "12 min", "2026-11-20 14:05", f'href="/?open={"f" * 32}"', 'aria-label="Open: Tides"'):  # fmt: skip
+    for shown in (">submitted<", "8/8", "12 min", "Nov 20, 2026, 2:05\u202fPM UTC", f'href="/?open={"f" * 32}"', 'aria-label="Open: Tides"'):  # fmt: skip
         assert shown in html
+    for language, when in (("de", "20.11.2026, 14:05"), ("zh", "2026年11月20日 14:05")):
+        assert when in page_html(replace(WORK, items=(ITEM,), language=language))
     assert ">Continue</a>" in page_html(replace(WORK, items=(replace(ITEM, state="in work"),)))
 
 
@@ -93,7 +99,8 @@ def test_consent_is_shown_where_the_protocol_has_one() -> None:
     asked = replace(
         WORK, consent="You may **stop**.", consented_at=datetime(2026, 11, 20, tzinfo=UTC), consent_state="given"
     )
-    assert "Consent, given 2026-11-20" in page_html(asked)
+    assert "Consent, given November 20, 2026" in page_html(asked)
+    assert "Einwilligung: erteilt am 20. November 2026" in page_html(replace(asked, language="de"))
     assert "<strong>stop</strong>" in page_html(asked)
 
 
@@ -153,6 +160,15 @@ def test_the_screen_draws_ones_own_work_and_names_no_system(study: tuple[Engine,
     assert other.aid not in shown
     assert "0 of 9 items submitted; 0 min so far." in shown
     assert not [name for name in SYSTEMS if name in shown.replace("alphabet", "")]
+
+
+def test_the_way_past_streamlits_frame_is_named_in_the_studys_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+    monkeypatch.setattr(look.st, "html", drawn.append)
+    for language in ("de", "en"):
+        look.style(words=texts_for(language))
+    assert 'stSkipToContent"]::after { content: "Zum Inhalt der Seite springen"' in drawn[0]
+    assert 'stSkipToContent"]::after { content: "Skip to the page\'s content"' in drawn[1]
 
 
 @pytest.mark.parametrize("asked", ["mine", "foreign", "unknown", "nul"])

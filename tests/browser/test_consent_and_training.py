@@ -57,7 +57,7 @@ def test_from_the_link_over_consent_and_training_to_the_first_item(
     agree = page.get_by_role("button", name="I have read this and agree")
     expect(agree).to_be_visible()
     for words in ("Please read this before your first item.", "Which report is better?", "You may stop at any time.",
-                  "a pause counts for at most 2 min. It is paid at USD 10.00 an hour."):  # fmt: skip
+                  "a pause counts for at most 2 min. It is paid at 10.00 US dollars an hour."):  # fmt: skip
         expect(page.get_by_text(words)).to_be_visible()
     broken["consent"] = violations(page)
     agree.click()

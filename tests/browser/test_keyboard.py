@@ -289,7 +289,18 @@ def test_what_is_composed_or_typed_is_text_and_no_command(opened: Callable[..., 
         expect(said).to_have_value(SINGLE_KEYS)
         page.get_by_role("button", name="Close").click()
     assert all(row.split(": ")[-1].startswith("no answer") for row in rows(page))
+    for key, code, name in (("؟", "Slash", "Help"), ("ب", "KeyF", "Flag a problem"), ("ь", "KeyM", "Comment")):
+        page.evaluate(OTHER_SCRIPT, [key, code])  # as the keyboard types where the reasons are not in Latin letters
+        expect(page.get_by_role("dialog", name=name)).to_be_visible()
+        page.keyboard.press("Escape")
+    page.evaluate(OTHER_SCRIPT, ["١", "Digit1"])
+    expect(page.get_by_role("radio", name="Left")).to_be_checked()
 
+
+OTHER_SCRIPT = """([key, code]) => {
+    const tree = [...document.querySelectorAll('*')].find((e) => e.shadowRoot?.querySelector('.calipers')).shadowRoot;
+    tree.querySelector('.pane').dispatchEvent(new KeyboardEvent('keydown', {key, code, bubbles: true, composed: true, cancelable: true}));
+}"""
 
 # keydown events as they come while an input method composes, plain and with Ctrl
 COMPOSING = """([selector, keys]) => {

@@ -53,7 +53,7 @@ def show(principal: Principal, cookie: str) -> None:
         consent = view_consent(session, principal)
     words = texts_for(consent.language)
     st.set_page_config(page_title=words.tell("screens.consent_title"))
-    look.style(consent.theme)
+    look.style(consent.theme, words)
     st.html(f"<style>{HOME}{CSS}</style>")
     st.html(page_html(consent))
     if refused := st.session_state.pop(REFUSED, ()):
@@ -73,7 +73,7 @@ def page_html(consent: Consent) -> str:
     tell = partial(_said, words)
     theirs = f'lang="{escape(consent.language)}" dir="{direction(consent.language)}"'
     simulated = f'<span class="c-simulated">{words.tell("screens.simulated")}</span>' if consent.simulated else ""
-    opening = tell(consent.state, day=f"{consent.given_at:%Y-%m-%d}" if consent.given_at else "")
+    opening = tell(consent.state, day=look.local_day(consent.given_at, words.language) if consent.given_at else "")
     note = f'<p class="g-warn">{tell("withdrawn_note")}</p>' if consent.state == "withdrawn" else ""
     title, text = tell("title"), ""
     if consent.text.strip():

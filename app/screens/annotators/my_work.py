@@ -16,7 +16,7 @@ from annotation.work.own_work import OwnItem, OwnRemark, OwnWork, own_work
 from app.component import sign_out
 from app.screens import look
 from app.settings import database
-from app.texts import ENGLISH, Texts, texts_for
+from app.texts import ENGLISH, Texts, local, texts_for
 from db.connect import reading
 
 CSS = """
@@ -81,7 +81,7 @@ def show(principal: principals.Principal, cookie: str) -> None:
     with reading(database()) as session:
         work, is_elsewhere = own_work(session, principal), len(own_studies.own_places(session, principal)) > 1
     st.set_page_config(page_title=texts_for(work.language).tell("screens.home_title"))
-    look.style(work.theme)
+    look.style(work.theme, texts_for(work.language))
     st.html(f"<style>{CSS}</style>")
     asked = st.query_params
     st.html(page_html(work, asked.get("find", ""), asked.get("from", ""), is_elsewhere))
@@ -140,7 +140,7 @@ def answer(work: OwnWork) -> str:
         far = words.tell(f"screens.my_work.{all_of}", items=items)
     else:
         far = words.tell("screens.my_work.some_submitted", n=work.submitted, items=items)
-    pay = f"{work.pay.currency} {work.pay.amount:,.2f}" if work.pay else ""
+    pay = local.money(work.pay.amount, work.pay.currency, words.language) if work.pay else ""
     key = f"{'in_all' if work.status == 'locked' else 'so_far'}{'_paid' if pay else ''}"
     return words.tell(f"screens.my_work.{key}", far=far, time=duration(work.active_s, words), pay=pay)
 
@@ -159,7 +159,7 @@ def what_now(work: OwnWork) -> str:
     if work.training.status in ("failed", "unready"):
         return tell("not_given")
     if work.more_at:
-        return tell("more_at", time=look.local_time(work.more_at))
+        return tell("more_at", time=look.local_time(work.more_at, texts_for(work.language).language))
     return tell("nothing_left") if work.submitted else tell("nothing_waits")
 
 
@@ -213,7 +213,7 @@ def _beside(find: str, at: int, of: int, words: Texts) -> str:
 
 def _row(item: OwnItem, words: Texts) -> tuple[str, ...]:
     tell = partial(_mine, words)
-    submitted = look.local_time(item.submitted_at) if item.submitted_at else "–"
+    submitted = look.local_time(item.submitted_at, words.language) if item.submitted_at else "–"
     verb = "continue" if item.state == "in work" else "open"
     name = tell(f"{verb}_item", topic=escape(item.topic))
     return (
@@ -259,7 +259,7 @@ def _consent(work: OwnWork, words: Texts) -> str:
     if work.consent_state == "none":
         return ""
     tell = partial(_mine, words)
-    day = f"{work.consented_at:%Y-%m-%d}" if work.consented_at else ""
+    day = look.local_day(work.consented_at, words.language) if work.consented_at else ""
     where = f'<p><a href="/consent" target="_self">{tell("read_or_withdraw")}</a></p>'
     text = f'<div lang="{escape(work.language)}" dir="{direction(work.language)}">{render_report(work.consent)}</div>'
     return _folded(tell(f"consent_{work.consent_state}", day=day), text + where)
@@ -283,4 +283,4 @@ def how_time_counts(words: Texts, idle_s: int, rate: float, currency: str) -> st
     whole = idle_s % 60 == 0
     pause = words.tell("screens.minutes", m=idle_s // 60) if whole else words.tell("screens.seconds", s=idle_s)
     counts = _mine(words, "time_counts", pause=pause)
-    return _mine(words, "paid", counts=counts, currency=currency, rate=f"{rate:,.2f}") if rate > 0 else counts
+    return _mine(words, "paid", counts=counts, pay=local.money(rate, currency, words.language)) if rate > 0 else counts

@@ -40,7 +40,7 @@ def show(principal: principals.Principal, cookie: str) -> None:
         lines = [(place.study_id, *told(session, place, words)) for place in found]
     title = words.tell("screens.studies.title")
     st.set_page_config(page_title=title)
-    look.style(theme)
+    look.style(theme, words)
     st.html(f"<style>{my_work.CSS}{CSS}</style>")
     st.html(
         f'<div class="c-page" {look.attributes(words)}><header class="w-head"><h1>{title}</h1></header>'

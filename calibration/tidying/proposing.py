@@ -55,6 +55,7 @@ def propose(frame: pd.DataFrame, asked: mapping.Asked = NOTHING) -> mapping.Prop
         _find_criterion(found)
         readings.find_answers(found)
         keys.find_items(found)
+        readings.ask_of_the_first(found)
         statuses.unread(found)
     return mapping.Proposal(found.mapping, tuple(found.told), tuple(found.problems))
 

@@ -10,7 +10,7 @@ import pandas as pd
 from calibration.table import roles, typed_cells
 from calibration.table.verdicts import REQUIRED
 from calibration.tidying import applying, mapping, no_answers
-from calibration.tidying.found import Found, is_of_judge, some_of
+from calibration.tidying.found import Found, is_of_judge, some_of, words_of
 from calibration.tidying.measures import BETWEEN
 from calibration.tidying.ordered_words import nearest_scale
 from calibration.tidying.raters import bare_name
@@ -61,7 +61,7 @@ def find_order(found: Found) -> None:
         if words and (len(known) == len(words) or is_name):
             found.columns["presentation"], found.orders = (name,), known
             is_ours = last == "presentation" and {word.upper() for word in words} <= {"AB", "BA"}
-            found.flagged = "" if is_ours or {*known.values()} == {"AB"} else name
+            found.flagged = "" if is_ours or {*known.values()} == {"AB"} or name in pair[:1] else name
             if found.flagged:
                 said = ", ".join(f"{word!r} is {order}" for word, order in known.items()) or "which system stood first"
                 found.told.append(f"{name!r} says in which order the two were shown: {said}")
@@ -70,9 +70,10 @@ def find_order(found: Found) -> None:
         if words and (asked or is_flag):
             said = typed("--map-label", *(f"{word}=AB|BA" for word in words if word not in known))
             ignored = "" if asked else f", or {by_map('ignore', name)}"
+            is_one_of_two = len(words) == 2 and not pair and STOOD_FIRST.fullmatch(roles.in_english(last))
             found.problems.append(
                 f"{name!r} says in which order the two were shown, and not by AB and BA: "
-                f"{by_map('presentation', name)} {said}{ignored}"
+                + (_of_the_first(name, words) if is_one_of_two else f"{by_map('presentation', name)} {said}{ignored}")
             )
             found.columns["presentation"], found.flagged = (name,), name
             return
@@ -100,6 +101,31 @@ def _stood_by_head(
         f"{pair[0]!r} says by its head what stood first, and {name!r} may say otherwise: {by_map('ignore', name)} "
         f"where the head is right, {by_map('presentation', name)} where BA is the other one"
     )
+
+
+def _of_the_first(name: str, words: Sequence[str]) -> str:
+    """The options by which a column of two systems' names says which of them stood first in each row."""
+    one, other = words
+    pair = typed("--map", f"presentation={name}", f"system_a=={one}", f"system_b=={other}")
+    return f"{pair} {typed('--map-label', f'{one}=AB', f'{other}=BA')}"
+
+
+def ask_of_the_first(found: Found) -> None:
+    """A column of one system that by its head stood first, beside sides, is asked about where it names two of an item:
+    read as system_a it parts the item, or turns answers unseen."""
+    (name,) = found.columns.get("system_a", ("",))[:1]
+    item = found.columns.get("item_id", ())
+    if not name or "system_b" in {*found.columns, *found.constants} or "system_a" in found.asked.columns:
+        return
+    words, rest = words_of(found.table[name]), [one for one in item if one != name]
+    if len(words) != 2 or not rest or not STOOD_FIRST.fullmatch(roles.in_english(name.rpartition(".")[2])):
+        return
+    given = {word for cells in [found.table[one] for one in found.columns.get("label", ())] for word in words_of(cells)}
+    if _are_sides(given) and found.table.groupby(rest)[name].nunique().gt(1).any():
+        found.problems.append(
+            f"{name!r} names one of two systems in each row, and answers are sides: {_of_the_first(name, words)} "
+            f"where it says which of the two stood there, {by_map('system_a', name)} where each is an item of its own"
+        )
 
 
 def _are_orders(cells: "pd.Series[str]") -> bool:

@@ -390,6 +390,15 @@ def test_what_a_value_of_an_order_means_can_be_said() -> None:
     found = propose(table, Asked(columns=columns, words={"u": "AB", "v": "BA"}))
     assert found.mapping.orders == {"u": "AB", "v": "BA"}
     assert tidy(table, found.mapping).labels["label"].tolist() == ["A", "B"]
+    first = frame("item left_model right_model order rater vote\n1 x y AB human_1 left\n1 y x BA gpt-4 left")
+    found = propose(first, Asked(columns={"presentation": ("left_model",), "system_a": ("left_model",)}))
+    labels = tidy(first, found.mapping).labels
+    assert labels[["system_a", "presentation", "label"]].to_numpy().tolist() == [["x", "AB", "A"], ["x", "BA", "B"]]
+    assert found.problems == propose(first, Asked(columns={"presentation": ("order",)})).problems == ()
+    half = frame("item left_system rater vote\n1 x human_1 left\n1 y gpt-4 right")
+    said = Asked({"presentation": ("left_system",)}, {"system_a": "x", "system_b": "y"}, {"x": "AB", "y": "BA"})
+    made = tidy(half, propose(half, said).mapping).labels
+    assert made[["item_id", "label"]].to_numpy().tolist() == [["1", "A"], ["1", "A"]]
 
 
 def test_texts_called_an_answer_are_none_beside_columns_of_scores() -> None:
@@ -575,6 +584,8 @@ def test_numbers_that_no_rater_gives_are_left_out_and_told_with_what_would_read_
          "only forecast_date tells apart what is answered twice: --map item_id=question+forecast_date where"),
         ("item Anna Ben Strict\n1 2 3 1\n2 4 5 2\n3 3 2 3\n4 5 4 4",
          "Strict: scores like the raters' and others: --map rater_id=Anna+Ben+Strict where a judge gave them"),
+        ("item left_system annotator vote\n1 x mara left\n1 y gpt-4 right",
+         "--map presentation=left_system,system_a==x,system_b==y --map-label x=AB,y=BA where it says which of the two"),
     ],
 )  # fmt: skip
 def test_what_may_be_read_in_two_ways_is_asked_about_by_name(table: str, asks: str) -> None:

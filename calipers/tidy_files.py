@@ -15,6 +15,7 @@ from annotation.files.decoding import some_of
 from annotation.files.tables import AS_FOUND, FILE_SUFFIXES, Form, Table, Wants, form_asked, read_table
 from annotation.tool_answers.entries import Reading, parse_fields
 from annotation.tool_answers.tables import numbered_people, table_of
+from calibration.examining.findings import ask_of_items
 from calibration.table import roles
 from calibration.table.verdicts import KNOWN_COLUMNS, REQUIRED
 from calibration.tidying import applying, beside, measures, proposing, readings
@@ -160,7 +161,7 @@ def _read_one(
     kept = replace(table.form, sheet=form.sheet, decimal=form.decimal, turned=form.turned)
     recipe = Recipe(mapping, kept, layout or options.layout, path.name, people, asked.ignored, raters)
     numbers, asks = ungrouped(table.frame, table.points_unread(mapping.numbers), form.decimal)
-    columns = columns_read(table.as_written(), numbers, mapping, options.asked)
+    columns = columns_read(table.as_written(), numbers, mapping, options.asked, bool(followed))
     if problems := (*table.asks, *asks, *problems):
         return TidyFile(table.frame[:0], recipe, table.as_written(), (*table.told, *told), problems, nowhere, columns)
     made = applying.tidy(numbers, mapping)
@@ -254,6 +255,7 @@ def labels_and_readings(
     ours = read_ours(path, options, used_only)
     if ours is not None:
         told = ours.attrs.pop("told")  # which every table made of it would copy
+        told = (*told, *filter(None, [ask_of_items(ours, ours[["cluster_id"]])]))
         return ours, told, told
     made = read_tidy(path, options)
     if not made.problems:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.arithmetic.columns import Codes
-from calibration.table.typed_cells import is_number
+from calibration.table.typed_cells import is_number, row_number
 from calibration.table.verdicts import EXTRA, NUMBERS
 from calibration.tidying.found import Found, is_of_judge, words_of
 from calibration.tidying.measures import measure_of
@@ -16,6 +16,7 @@ from calibration.tidying.raters import bare_name, kind_of_name
 from calibration.tidying.value_sets import plain
 from plain.typed_options import between_plus, by_map, by_read, typed
 
+ENOUGH, FEW = 10, 2  # values of a column that nearly names the items, and rows that keep it from it
 MOST = 3  # columns beside those that are known; more make a key of anything
 NO_KEY = (
     "label", "rater_id", "rater_kind", "criterion", "status", "rationale", "run", "presentation", *NUMBERS, *EXTRA,
@@ -109,11 +110,45 @@ def find_items(found: Found) -> None:
         )
         return
     found.columns["item_id"] = (*known, *more)
+    if more and not (len(more) == 1 and _is_called_a_key(more[0])):
+        _tell_of_repeats(found, table, apart, more)
     _ask_of_models(found, more)
     _ask_of_calls(found, table, apart, calls)
     if tuple(known) != (*known, *more) or len(known) > 1:
         found.told.append(f"an item is {' with '.join((*known, *more))}")
     _say_topics(found)
+
+
+def _tell_of_repeats(found: Found, table: pd.DataFrame, apart: Sequence[str], chosen: Sequence[str]) -> None:
+    """A column that would tell all rows apart but for one or two that repeat or are blank, so that others name the
+    items: told with its rows, since a mistyped number is likelier than another meaning.
+    """
+    taken = {name for one in found.spread for name in one.columns} | {*_judges_beside(found)}
+    free = [one for one in found.free() if one not in taken and _may_be_key(found, one)]
+    for name in [one for one in (*chosen, *free) if not WHEN.search(one.rpartition(".")[2])]:
+        cells = table[name].str.strip()
+        codes = pd.Series(codes_of(table, [*apart, name]))
+        odd = codes.duplicated() | cells.eq("").to_numpy()
+        if cells.nunique() < ENOUGH or not 0 < int(odd.sum()) <= FEW:
+            continue
+        alike = codes.isin(codes[odd])
+        rows = ", ".join(str(row_number(int(place))) for place in codes.index[alike])
+        words = ", ".join(repr(word) if word else "a blank" for word in dict.fromkeys(cells[alike.to_numpy()]))
+        found.told.append(
+            f"{name!r} tells all rows apart but {words} (rows {rows}, the header being row 1): correct it there where "
+            "it names the items"
+        )
+
+
+def _may_be_key(found: Found, name: str) -> bool:
+    """Whether a column may name items: words of its own and no texts, or numbers under a head that says so."""
+    words = words_of(found.table[name])
+    is_short = bool(words) and max(map(len, words)) <= LONGEST and not measure_of(name)[1]
+    return is_short and (_is_called_a_key(name) or not any(map(is_number, words)))
+
+
+def _is_called_a_key(name: str) -> bool:
+    return plain(name).rstrip(".").endswith((*IDS, "nr", "no", "number", "nummer"))
 
 
 def _leave_topics(found: Found, item: Sequence[str]) -> None:

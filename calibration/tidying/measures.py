@@ -31,6 +31,10 @@ BETWEEN = re.compile(r"([ _.:/-]+)")
 OTHER_CURRENCY = re.compile(
     r"[€£¥]|(?:\b|_)(?:eur|euros?|cny|gbp)(?:\b|_)|(?-i:(?<=[a-z])(?:EUR|CNY|GBP)(?![a-zA-Z]))", re.I
 )
+PRICE = re.compile(
+    r"[€£$¥]|(?<![^\W_])(?:eur|usd|cny|gbp|costs?|prices?|kosten|preis|co[uû]t|prix|costo|coste|precio)(?![^\W_])", re.I
+)
+CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 LEVELS = range(1, 6)
 MILLISECONDS = re.compile(r"milli|(?:^|[\W_])ms(?:$|[\W_])", re.I)
 MONEY = re.compile(r"[€£$¥]|\b(?:eur|usd|cny|gbp)\b", re.I)  # a price in any currency, and no answer
@@ -87,10 +91,11 @@ def give_measures(found: Found) -> None:
             pairs = [(beside.get(name, ""), name) for name in listed]
             if "" in beside.values() or len({*beside.values()}) < len(listed):
                 pairs = []
+                priced = _by_prices(found, listed) if part == "cost_usd" else ""
                 found.problems.append(
                     f"{by_map(part, *listed)} names {len(listed)} columns: name one, or as many as --map "
                     "rater_id names columns of answers, in the same order, with nothing between two + where there is "
-                    "none"
+                    "none" + f": {priced}" * bool(priced)
                 )
         for column, name in pairs:
             if name in found.table:
@@ -114,14 +119,19 @@ def give_measures(found: Found) -> None:
             left.append(name)
     is_of_one = len({one.rater_id for one in found.spread}) > 1 or measured(found.columns.get("rationale", ()), own)
     if found.spread and "rationale" not in said and is_of_one:
-        left += found.columns.pop("rationale", ())  # one rater's, and not what every rater wrote
+        remarks = found.columns.pop("rationale", ())  # one rater's, and not what every rater wrote
+        found.table, left = found.table.drop(columns=[*remarks]), [*left, *remarks]  # nor do they name an item
     moved = {name for given in own.values() for name in given.values()} | {*left}
     for part in [one for one in ONE_EACH if one not in said and {*found.columns.get(one, ())} & moved]:
         del found.columns[part]
     left += _give_to_whom_it_is(found, own)
     left += [name for name in found.free() if MONEY.search(name) and name not in {*left, *moved}]
     if left:
-        found.told.append(f"beside a rater's answers, kept in no column of labels: {', '.join(left)}")
+        priced = _by_prices(found, left)
+        found.told.append(
+            f"beside a rater's answers, kept in no column of labels: {', '.join(left)}"
+            + f"; {priced} reads prices as USD, each its rater's" * bool(priced)
+        )
     if not found.spread:
         found.columns |= {part: (name, *more.get(part, ())) for given in own.values() for part, name in given.items()}
         return
@@ -129,6 +139,23 @@ def give_measures(found: Found) -> None:
     for part in MEASURES:
         if listed := tuple(given[part] for given in own.values() if part in given):
             found.told.append(f"the {part} of a rater's answers: {', '.join(dict.fromkeys(listed))}")
+
+
+def is_price(head: str) -> bool:
+    """Whether a head may name what was paid, in any currency; which is told, and never read by it."""
+    return bool(PRICE.search(CAMEL.sub("_", head)))
+
+
+def _by_prices(found: Found, names: Iterable[str]) -> str:
+    """The options that read each of `names` that is a price as of the rater its head begins with; "" without any."""
+    raters = [one.column for one in found.spread if one.rater_id and not one.criterion]
+    prices = {name: CAMEL.sub("_", name) for name in names if is_price(name)}
+    heads = {name: PRICE.split(spelt, maxsplit=1)[0].rstrip(" _.:/-(") for name, spelt in prices.items()}
+    each = {one: [name for name, head in heads.items() if head and one.startswith(head)] for one in raters}
+    if len(raters) < len(found.spread) or max(map(len, each.values()), default=0) != 1:
+        return ""
+    costs = between_plus(*("".join(each[one]) for one in raters))
+    return typed("--map", f"rater_id={between_plus(*raters)}", f"cost_usd={costs}")
 
 
 def _of_one_rater(found: Found, name: str) -> list[str]:

@@ -1,13 +1,13 @@
 """What was read of a file, shown before any number: each column's part, how it is known, and what it holds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
 from calibration.table.other_languages import language_of
 from calibration.table.roles import NAMES, all_numbers, in_english
-from calibration.tidying import statuses
+from calibration.tidying import measures, statuses
 from calibration.tidying.found import some_of, words_of
 from calibration.tidying.mapping import Asked, LabelMap
 from calibration.tidying.raters import kind_of_name
@@ -34,17 +34,23 @@ class ColumnRead:
     is_words: bool = False
 
 
-def columns_read(table: pd.DataFrame, read: pd.DataFrame, mapping: LabelMap, asked: Asked) -> tuple[ColumnRead, ...]:
-    """Every column of `table`, a file as it was written; `read`: the same with its numbers as they were read."""
+def columns_read(
+    table: pd.DataFrame, read: pd.DataFrame, mapping: LabelMap, asked: Asked, is_followed: bool = False
+) -> tuple[ColumnRead, ...]:
+    """Every column of `table`, a file as it was written; `read`: the same with its numbers as they were read.
+    `is_followed`: the mapping was kept, and names all that is read.
+    """
     parts = _parts(mapping)
-    said = {name for names in asked.columns.values() for name in names}
+    said = {*parts} if is_followed else {name for names in asked.columns.values() for name in names}
+    is_priced = bool(mapping.spread) or "cost_usd" in mapping.columns  # or each rater's own is told
     scores = [name for name in mapping.scores if name in read]
     found = []
     for name in map(str, table):
         own = parts.get(name, [])
-        known = "mapped" if name in said else "named" if any(_is_named(name, part) for part in own) else "by its values"
+        is_named = any(_is_named(name, part, asked.people) for part in own)
+        known = "mapped" if name in said else "named" if is_named else "by its values"
         words = words_of(read[name])
-        may_be = "" if own or not words else _may_be(name, words, len(table), read[scores])
+        may_be = "" if own or not words else _may_be(name, words, len(table), read[scores], is_priced)
         is_text = "rationale" in own or any(word.count(" ") >= SENTENCE for word in words)
         holds = counted(len(words), "text") if is_text else _holds(words)
         is_words = not is_text and not all_numbers(pd.Series(words))
@@ -84,12 +90,13 @@ def _parts(mapping: LabelMap) -> Mapping[str, list[str]]:
     return parts
 
 
-def _is_named(name: str, part: str) -> bool:
+def _is_named(name: str, part: str, people: Collection[str]) -> bool:
     """Whether a head says its part: by the part's own name, one that others call it by, or a rater's."""
     part, _, who = part.partition(" of ")
     last = name.rpartition(".")[2]
     heads = (part.replace("_", ""), *NAMES.get(part, ()))
-    return in_english(last) in heads or bool(language_of(part, last)) or bool(who and kind_of_name(who))
+    is_rater = bool(who) and (bool(kind_of_name(who)) or who.partition(", ")[0] in people)
+    return in_english(last) in heads or bool(language_of(part, last)) or is_rater
 
 
 def _holds(words: Sequence[str]) -> str:
@@ -100,10 +107,12 @@ def _holds(words: Sequence[str]) -> str:
     return some_of([_short(word) for word in words], WORDS) or "nothing"
 
 
-def _may_be(name: str, words: Sequence[str], rows: int, scores: pd.DataFrame) -> str:
+def _may_be(name: str, words: Sequence[str], rows: int, scores: pd.DataFrame, is_priced: bool) -> str:
     """What an unread column looks like, with the option that reads it; "" where it looks like nothing."""
     if statuses.is_status(name, words):
         return f"looks like a status ({by_map('status', name)} reads it)"
+    if measures.is_price(name) and not is_priced and all_numbers(pd.Series(words)):
+        return f"looks like a price ({by_map('cost_usd', name)} reads it, as USD)"
     if len(words) == rows or not all_numbers(pd.Series(words)) or not statuses.may_be_score(name):
         return ""
     numbers, given = pd.to_numeric(pd.Series(words)), scores.apply(pd.to_numeric, errors="coerce")

@@ -308,6 +308,18 @@ def test_json_is_the_report_and_a_report_without_any_comparison_is_incomplete(la
     assert done.stdout.startswith("No two raters share an answer")
 
 
+def test_people_and_judges_of_no_common_item_are_read_and_told_so_by_every_command(tmp_path: Path) -> None:
+    rows = [f"{of}{n},{who},{kind},c,{3 + n % 3},{of}{n}" for n in range(6)
+            for who, kind, of in (("Anna", "human", "a"), ("Ben", "human", "a"), ("gpt", "judge", "b"))]  # fmt: skip
+    six, made = tmp_path / "six.csv", tmp_path / "made.csv"
+    six.write_text("\n".join(["item_id,rater_id,rater_kind,criterion,label,cluster_id", *rows]))
+    for command in (("doctor", six), ("tidy", six, "--out", made), ("calibrate", six, "--resamples", 99)):
+        done = calipers(*command, width=400)
+        assert done.exit_code == 1
+        assert "no item of a judge is one of people's" in done.output
+    assert "annotators among themselves   1.00" in done.stdout
+
+
 def test_judges_alone_that_share_answers_are_told_so_and_how_far_they_agree(labels: Path, tmp_path: Path) -> None:
     made = made_pairs(pairs=12, annotators=1, judges={"judge-x": 0.8, "judge-y": 0.8})
     made[made["rater_kind"] == "judge"].to_csv(labels, index=False)

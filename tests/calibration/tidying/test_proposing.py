@@ -264,6 +264,23 @@ def test_words_of_a_status_are_no_answers_and_an_answer_is_no_status(
         assert made["status"].eq("invalid").sum() == 2
 
 
+@pytest.mark.parametrize(
+    ("cell", "is_when_told"),
+    [("K7", "'K7' (rows 9, 11, the header being row 1)"), ("", "a blank (rows 11"), ("K9", "")],
+)
+def test_a_column_that_nearly_names_the_items_is_told_with_the_rows_that_keep_it_from_it(
+    cell: str, is_when_told: str
+) -> None:
+    rows = [(f"K{n}", f"ward {n}", n, n % 3, n % 2) for n in range(12)]
+    table = pd.DataFrame(rows, columns=["Fall-Nr.", "bed", "age", "Anna", "gpt-4o"]).astype("str")
+    table.loc[9, "Fall-Nr."] = cell
+    table["age"] = table["age"].where(table["age"] != "3", "4")  # a number of nothing
+    found = propose(table, Asked(people=("Anna",)))
+    told = [one for one in found.told if "tells all rows apart but" in one]
+    assert [one.partition(" but ")[2].startswith(is_when_told) for one in told] == [True] * bool(is_when_told)
+    assert found.mapping.columns["item_id"] == (("bed",) if is_when_told else ("Fall-Nr.",))
+
+
 def test_when_an_answer_was_given_is_known_by_its_head() -> None:
     heads = (
         "time",
@@ -605,6 +622,17 @@ def test_scores_under_a_head_with_a_currency_are_answers_and_milliseconds_are_to
         assert f"{price}: of another currency by the head, read and printed as USD as it stands" in priced.told
     assert {one.criterion for one in found.mapping.spread} == {"EUR quality", "US quality"}
     assert "latency ms: milliseconds by the head, read as seconds as they stand; divide by 1,000" in found.told
+    for head in ("price_usd", "usd_cost", "total_price", "Kosten", "priceEUR"):
+        mapping, rows = LabelMap({"label": ("EUR_quality",)}), table.rename(columns={"Kosten_EUR": head})
+        looks = f"looks like a price (--map cost_usd={head} reads it, as USD)"
+        assert [one.may_be for one in columns_read(rows, rows, mapping, Asked()) if one.name == head] == [looks]
+    raters = LabelMap(spread=(Spread("EUR_quality", "Anna"), Spread("US_quality", "Ben")))
+    known = {
+        people: [one.known for one in columns_read(table, table, raters, Asked(people=(people,)))]
+        for people in ("Anna",)
+    }
+    assert known["Anna"][2:4] == ["named", "by its values"]
+    assert {one.known for one in columns_read(table, table, raters, Asked(), is_followed=True)} == {"mapped", ""}
 
 
 def test_a_column_for_each_criterion_where_a_column_names_the_rater() -> None:
@@ -879,6 +907,17 @@ def test_a_price_of_a_call_is_shared_among_the_criteria_it_answered() -> None:
     )
     assert cost["claude"]["style"].to_list() == ["0.3", "0.4"], "of one criterion alone"
     assert "cost_usd of a row shared among the criteria that it answers" in made.told
+
+
+def test_a_price_that_is_not_read_is_told_with_the_line_that_gives_each_rater_its_own() -> None:
+    table = frame("comment n anna gpt-4o_grade gpt-4o_Kosten_(EUR)\nw 1 A B 0.1\nv 2 B B 0.2")
+    found = propose(table, Asked(people=("anna",)))
+    assert found.mapping.columns["item_id"] == ("n",), "no remark names an item"
+    said = "--map 'rater_id=anna+gpt-4o_grade,cost_usd=+gpt-4o_Kosten_(EUR)' reads prices as USD, each its rater's"
+    assert any(one.endswith(f"; {said}") for one in found.told)
+    columns = {"rater_id": ("anna", "gpt-4o_grade"), "cost_usd": ("", "gpt-4o_Kosten_(EUR)")}
+    labels = tidy(table, propose(table, Asked(columns, people=("anna",))).mapping).labels
+    assert labels["cost_usd"].tolist() == ["", "", "0.1", "0.2"]
 
 
 ALL = ("anna", "bo", "gpt-4o", "x")

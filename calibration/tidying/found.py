@@ -80,7 +80,7 @@ def _is_total(column: "pd.Series[str]", word: str, is_whole: bool) -> bool:
 
 def words_of(cells: "pd.Series[str]") -> list[str]:
     """Each word of a column once, as they come; a blank cell says nothing."""
-    return [word for word in map(str, cells.unique()) if word.strip()]
+    return [word for word in map(str, cells.unique().tolist()) if word.strip()]
 
 
 def raters_in(table: pd.DataFrame, columns: Sequence[str]) -> "pd.Series[str]":

@@ -104,7 +104,7 @@ def _holds(words: Sequence[str]) -> str:
     if words and all_numbers(pd.Series(words)):
         numbers = pd.to_numeric(pd.Series(words))
         return f"{numbers.min():g} to {numbers.max():g}" + f", {len(words):,} numbers" * (len(words) > 1)
-    return some_of([_short(word) for word in words], WORDS) or "nothing"
+    return some_of([*map(_short, words[:WORDS]), *words[WORDS:]], WORDS) or "nothing"
 
 
 def _may_be(name: str, words: Sequence[str], rows: int, scores: pd.DataFrame, is_priced: bool) -> str:

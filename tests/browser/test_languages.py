@@ -209,6 +209,10 @@ def test_a_page_from_right_to_left_keeps_left_on_the_left(
     }  # fmt: skip
     assert places["form"] < places["left pane"] < places["right pane"]
     assert places["left"] < places["right"]
+    confidence = page.locator(".confidence").evaluate("node => getComputedStyle(node).justifyContent")
+    assert confidence == "flex-end", "its levels rise to the right, and it stands where a line begins"
+    own = "node => getComputedStyle(node.appendChild(document.createElement('i'))).fontWeight"
+    assert page.locator(".form").evaluate(own) == "400", "the weight is for emphasis in a report, not for a label"
     way = "node => [getComputedStyle(node).direction, getComputedStyle(node).textAlign]"
     for part in (
         ".report p",

@@ -98,11 +98,11 @@ def read_public(recipe: Recipe, folder: Path) -> Public:
         parsed = records.Parsed(none.topics, (), ())
     except ImportingError as error:
         why = f"the public files of {recipe.title} cannot be read{_other(recipe, folder)}"
-        raise ImportingError(f"{folder}: {why}: {_first(error.problems)}") from None
+        raise ImportingError(f"{folder}: {why}: {_below(folder, error.problems)}") from None
     if twice := records.duplicate_keys(parsed.reports):
-        raise ImportingError(f"{folder}: {_first(twice)}; {ONE_STUDY}")
+        raise ImportingError(f"{folder}: {_below(folder, twice)}; {ONE_STUDY}")
     if parsed.problems and not parsed.reports:
-        raise ImportingError(f"{folder}: the files of {recipe.title} are not whole: {_first(parsed.problems)}")
+        raise ImportingError(f"{folder}: the files of {recipe.title} are not whole: {_below(folder, parsed.problems)}")
     public = Public(recipe, folder, tree, replace(parsed, problems=()))
     public.lacks += [f"reports: {_first(parsed.problems)}"] if parsed.problems else []
     public.parsed = _with_stand_ins(public)
@@ -161,6 +161,11 @@ def _first(problems: Sequence[str]) -> str:
     first, *more = problems
     where = some_of([*dict.fromkeys(one.partition(":")[0] for one in more)], 5)
     return first.splitlines()[0] + (f" (and {counted(len(more), 'problem')} more: {where})" if more else "")
+
+
+def _below(folder: Path, problems: Sequence[str]) -> str:
+    """`_first`, for a sentence that begins with the folder."""
+    return _first([one.removeprefix(f"{folder}: ") for one in problems])
 
 
 def _other(recipe: Recipe, folder: Path) -> str:

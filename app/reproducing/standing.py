@@ -10,6 +10,7 @@ from app.reproducing.simulating import MARK
 from calibration.remarks import brief
 from calibration.results import Estimate
 from exports.cells import Cell, number
+from exports.sheets.leakage import ALL
 from exports.tables import COUNTS, Column, Table
 from exports.words.notes import remarks
 
@@ -148,7 +149,7 @@ def sought(tables: Mapping[str, Table], asked: Number) -> str:
         return ""
     rows: Sequence[Sequence[Cell]] = table.rows
     for place, want in enumerate(asked.row):
-        there = list(dict.fromkeys(str(row[place]) for row in rows))
+        there = list(dict.fromkeys(name for row in rows if (name := str(row[place])) != ALL))
         rows = [row for row in rows if _fits(row[place : place + 1], [want])]
         if not rows:
             if want.startswith("!"):

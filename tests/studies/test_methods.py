@@ -15,6 +15,7 @@ from annotation.importing.layouts import LAYOUTS, PROBE_LAYOUTS, RESULT_LAYOUTS
 from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.protocol import StudyDefaults, shipped_protocols
 from app.command_line import app
+from app.reproducing.recipes import Recipe, read_recipe, recipe_names
 from exports.pack import FIGURES, TABLES
 from exports.presets import PRESETS
 from tests.studies.page import PAGES
@@ -62,9 +63,25 @@ def missing_of(named: str, known: dict[str, set[str]]) -> str:
     return ", ".join(lacking)
 
 
+def unnamed_of(recipe: Recipe, page: str) -> set[str]:
+    """Tables and figures of the paper with numbers of which the study's part of the page has no row, and protocols."""
+    (section,) = [
+        one for one in page.split("\n## ") if one.startswith(recipe.title.replace("Bench RACE", "Bench: RACE"))
+    ]
+    numbered = re.sub(r"(Table|Figure)s (\d+), (\d+)", r"\1 \2, \1 \3", section)
+    wanted = {found[0] for number in recipe.number if (found := re.match(r"(Table|Figure) \d+", number.place))}
+    named = {*re.findall(r"(?:Table|Figure) \d+", numbered), *re.findall(r"[\w-]+", section)}
+    return (wanted | {part.protocol for part in recipe.part if part.protocol in shipped_protocols()}) - named
+
+
 @pytest.mark.slow
 def test_every_row_of_the_methods_names_what_exists_and_what_is_done_names_something() -> None:
     known = commands()
+    page = (PAGES / "methods.md").read_text("utf-8")
+    recipes = [*map(read_recipe, recipe_names())]
+    assert {recipe.title: lacking for recipe in recipes if (lacking := unnamed_of(recipe, page))} == {}
+    assert "Table 2" in unnamed_of(recipes[-1], page.replace("Table 2", "")), "the check can fail"
+    assert {*shipped_protocols()} - {*re.findall(r"\w+", page)} == {"quick_start"}, "each protocol does some statement"
     assert len(ROWS) > 50
     assert [what for what, standing, named in ROWS if standing == "done" and "`" not in named] == []
     names = {named: what for what, _, told in ROWS for named in re.findall(r"`([^`]+)`", told)}

@@ -23,7 +23,7 @@ from app.commands.results.reproducing import DATABASE, own_database
 from app.reproducing.public_files import answers_at, once, read_public
 from app.reproducing.recipes import protocol_text, read_recipe, recipe_names
 from app.reproducing.simulating import spread
-from app.reproducing.standing import Came, beside, reproduced_table
+from app.reproducing.standing import Came, beside, reproduced_table, sought
 from app.settings import database
 from db.connect import reading
 from db.tables import Study, Topic
@@ -94,6 +94,10 @@ def test_every_recipe_names_what_is_there() -> None:
             assert number.part in (*parts, "")
             assert number.table in (known if number.part else ("",)), number
             assert all(name == name.casefold() for name in number.row)
+    rows = (("openai",), ("grok",), ("all systems",))
+    leaks = {"leakage": Table("leakage", "Leakage", (Column("system", "System"),), rows, ())}
+    (asked, *_) = (one for one in read_recipe("wlc").number if one.table == "leakage")
+    assert sought(leaks, asked).endswith("among openai, grok"), "all of them are no system"
 
 
 def test_what_is_drawn_has_something_of_every_topic_and_is_the_same_each_time() -> None:
@@ -121,6 +125,7 @@ def test_a_wrong_or_half_folder_is_refused_in_one_sentence_that_says_what_is_mis
         told = desk("reproduce", "wlc", folder, "--out", "out", exit_code=1)
         assert missing in told
         assert len(told.strip().splitlines()) == 1
+        assert told.count(f"{folder}: ") == 1, "where it is, once"
         assert not (desk.folder / "out").exists(), "nothing is begun"
 
 

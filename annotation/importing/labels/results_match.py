@@ -100,8 +100,12 @@ class StudyPlaces:
         elif len(found) > 1:
             found = [item for item in found if item_code(item.id) == row.item]
         if len(found) != 1:
-            which = f"probe {shortened(row.probe)}" if row.probe else "which of several items"
-            raise Unmatched(f"{which} of {named} on topic {shortened(row.topic)} is meant: cannot tell")
+            where, like = f"of {named} on topic {shortened(row.topic)}", shortened(row.probe)
+            if not row.probe:
+                raise Unmatched(f"several items {where}, and the row has the id of none")
+            if found:
+                raise Unmatched(f"{len(found)} probes {where} are called or begin like {like}: it may be any of them")
+            raise Unmatched(f"no probe {where} is called or begins like {like}")
         return found[0]
 
     def _criterion(self, name: str, topic: int) -> Criterion:

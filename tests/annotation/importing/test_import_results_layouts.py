@@ -184,7 +184,7 @@ def test_key_points_are_found_by_number(engine: Engine, tmp_path: Path) -> None:
     table = verdicts(engine, study)
     assert list(table.label.astype(object).fillna("–")) == ["Supported", "Omitted", "–"]
     assert (report.rows, report.statuses) == (4, {"ok": 2, "missing": 1})
-    assert list(report.unmatched) == ["probe '9' of alpha on topic 'tides' is meant: cannot tell"]
+    assert list(report.unmatched) == ["no probe of alpha on topic 'tides' is called or begins like '9'"]
 
 
 def number_probes(engine: Engine) -> None:

@@ -99,6 +99,18 @@ class Desk:
             titles = session.scalars(select(Topic.title).join(Study, Study.id == Topic.study_id).where(of_study))
             return {name for row in rows for name in row if name}, {*titles}
 
+    def texts(self, study: str) -> dict[str, str]:
+        """Item -> all that raters are to read of it: its reports, what is beside them, and what is asked about."""
+        a, b, reference = aliased(Report), aliased(Report), aliased(Report)
+        rows = select(Item, a.shown_text, b.shown_text, reference.shown_text).outerjoin(a, a.id == Item.report_a_id)
+        rows = rows.outerjoin(b, b.id == Item.report_b_id).outerjoin(reference, reference.id == Item.reference_id)
+        with reading(self.engine) as session:
+            found = session.execute(rows.join(Study, Study.id == Item.study_id).where(Study.name == study))
+            return {
+                item_code(item.id): "\n".join(text or "" for text in (item.probe, item.context, *texts))
+                for item, *texts in found
+            }
+
     def probes(self, study: str) -> dict[str, str]:
         """Item -> what is asked about, "" for the reports themselves."""
         asked = select(Item.id, Item.probe).join(Study, Study.id == Item.study_id).where(Study.name == study)

@@ -61,14 +61,16 @@ def wilson_of_means(right: pd.Series[bool], topic: pd.Series[str]) -> Interval:
     return _wilson(float(means.mean()), float(means.var() / len(means)), len(right), len(means))
 
 
-def resampled(statistic: Callable[[Numbers], Numbers], topics: int) -> Interval:
-    """`statistic`: how often each topic is drawn, shape (draws, topics), to its values.
+def tail_of(topics: int) -> float:
+    """The share of draws below an end of Hesterberg's expanded percentile: that of t, a little wider for few topics."""
+    return float(stats.norm.cdf(-np.sqrt(topics / (topics - 1)) * stats.t.ppf(0.975, topics - 1)))
 
-    Hesterberg's expanded percentile: the tails are those of t, a little wider for few topics.
-    """
+
+def resampled(statistic: Callable[[Numbers], Numbers], topics: int) -> Interval:
+    """`statistic`: how often each topic is drawn, shape (draws, topics), to its values."""
     draw = np.random.default_rng(97)
     weights = draw.multinomial(topics, np.full(topics, 1 / topics), DRAWS * TIMES).astype("float")
-    tail = float(stats.norm.cdf(-np.sqrt(topics / (topics - 1)) * stats.t.ppf(0.975, topics - 1)))
+    tail = tail_of(topics)
     drawn = statistic(weights).reshape(TIMES, DRAWS)
     ends = np.nanquantile(drawn, [tail, 1 - tail], axis=1)
     low, high = ends.mean(axis=1)
@@ -137,7 +139,7 @@ def by_t(worked: Any, study: str, labels: int = 0) -> Any:
 
 def ends_of(value: float, drawn: Numbers, topics: int) -> Interval:
     """As `resampled`, of fewer draws: how far two samples of them lie apart is told by drawing from these."""
-    tail = float(stats.norm.cdf(-np.sqrt(topics / (topics - 1)) * stats.t.ppf(0.975, topics - 1)))
+    tail = tail_of(topics)
     low, high = np.nanquantile(drawn, [tail, 1 - tail])
     again = np.random.default_rng(98).choice(drawn[~np.isnan(drawn)], (200, DRAWS))
     error = np.quantile(again, [tail, 1 - tail], axis=1).std(axis=1, ddof=1) * np.sqrt(1 + DRAWS / len(drawn))

@@ -9,12 +9,14 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from calibration.inference.bootstrap import expanded_percentile
 from tests.annotation.judges.conftest import Fake
 from tests.studies.desk import Desk
 from tests.studies.implied import IMPLIED, agrees
-from tests.studies.intervals import Interval
+from tests.studies.intervals import Interval, tail_of
 from tests.studies.page import PAGES, same_on_the_page
 from tests.studies.setting_out import SET_OUT
 from tests.studies.walking import Shown, promised, walked
@@ -111,6 +113,9 @@ def test_a_number_that_the_files_do_not_imply_is_no_mark() -> None:
     assert agrees("−.06", -0.0553)
     assert not agrees(".06", -0.0553)
     assert not agrees("1,008 labels ok", "1,007 labels ok")
+    for topics in (8, 10, 12, 20, 42):  # an end's slack does not tell plain tails from these at every size
+        tail = tail_of(topics)
+        assert expanded_percentile(np.linspace(0, 1, 100_001), topics) == pytest.approx((tail, 1 - tail), abs=1e-9)
 
 
 def section(walk: str, rows: Iterable[Shown], blank: dict[int, str], *, signed: bool = True) -> str:

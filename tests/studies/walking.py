@@ -6,7 +6,7 @@ A walk is a file in `walks/`, of lines:
     @people STUDY           its annotators answer all that they are asked
     @unreasoned STUDY       one of them hands in a page without reasons
     @read FILE              a file that the last command wrote
-    @labels FILE STUDY      the labels in an exported file, counted; all of the study's are there
+    @labels FILE STUDY      the labels in an exported file, counted; every column has what the study holds
     @texts FOLDER STUDY FILES LAYOUT
                             an exported folder, opened: the study's labels, its files' texts, and those that were read
     @orders STUDY SYSTEM FILES LAYOUT
@@ -25,7 +25,7 @@ A walk is a file in `walks/`, of lines:
                             its reports, or claims, held against those files; of each look `&` for `@` where it adds to
                             what the last command printed
     @names FILE STUDY NAME… all names of its systems, looked for in a packet and in all pages of the study, where
-                            a topic's title is found
+                            a topic's title is found; at the end of a walk, in the pages of all its studies
     N :: WHAT :: PATTERN    capability N came to what the groups of PATTERN find in the last output;
                             a fourth field is the number that is published; `implied` holds what the files imply
     - N :: WHY              why the study is not asked for capability N
@@ -47,13 +47,12 @@ import pandas as pd
 import pytest
 
 from annotation.errors import AnnotationError
-from tests.studies import from_files, from_results, read_alike, test_race
+from tests.studies import exported, from_files, from_results, read_alike, test_race
 from tests.studies.desk import Decide, Desk
 from tests.studies.implied import IMPLIED, agrees, shown, unrounded, worked_out
 
 WALKS = Path(__file__).parent / "walks"
 FIELDS = " :: "
-EACH = ["item_id", "criterion", "rater_kind", "label", "presentation", "system_a", "system_b"]  # of an exported label
 
 
 @dataclass(frozen=True)
@@ -108,6 +107,7 @@ def walked(desk: Desk, walk: str, decide: Mapping[str, Decide]) -> Iterator[Show
                     assert unrounded(value, exact), f"{walk}, {number}: {value} is nowhere, to all its digits"
             told_of = f"{what} {', '.join(groups)}".strip()
             yield Shown(int(number), command, told_of, *(published or [""]), implied=shown(values, printed))
+    _unnamed(desk)
 
 
 def _documents(text: str) -> Iterator[Any]:
@@ -137,8 +137,7 @@ def _labels(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
     """People's labels in a file counted: answers, reasons, orders, and how many people read an item."""
     file, study = words
     rows = pd.read_csv(desk.folder / file, dtype="str", keep_default_na=False)
-    stored = desk.verdicts(study)
-    _same(rows[EACH], stored[EACH], file)
+    exported.same_labels(desk, study, rows)
     human = rows[rows["rater_kind"] == "human"]
     counts = {name: human[name].value_counts().sort_index() for name in ("label", "presentation")}
     readers = human.groupby("item_id")["rater_id"].nunique().value_counts()
@@ -155,13 +154,6 @@ def _labels(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
             "read by " + ", ".join(f"{n}: {items} items" for n, items in readers.sort_index(ascending=False).items()),
         ]
     )
-
-
-def _same(exported: pd.DataFrame, stored: pd.DataFrame, file: str) -> None:
-    one, other = (
-        Counter(held.fillna("").astype("str").itertuples(index=False, name=None)) for held in (exported, stored)
-    )
-    assert one == other, f"{file} is not what the study holds"
 
 
 def _tied(desk: Desk, words: list[str], decide: Mapping[str, Decide]) -> str:
@@ -189,17 +181,18 @@ def _hashes(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
 def _texts(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
     """An exported folder: labels that are the study's, and texts that are its files', by whose they are, and were read."""
     folder, study, files, layout = words
-    rows, reports = (
-        pd.DataFrame(map(json.loads, (desk.folder / folder / name).read_text().splitlines()))
-        for name in ("labels.jsonl", "reports.jsonl")
-    )
-    _same(rows[EACH], desk.verdicts(study)[EACH], folder)
+    names = ("labels", "reports", "criteria")
+    files_of = [(desk.folder / folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines() for name in names]
+    labels, texts, criteria = ([*map(json.loads, lines)] for lines in files_of)
+    exported.same_dataset(desk, study, labels)
+    exported.same_texts(desk, study, texts)
+    exported.same_criteria(desk, study, criteria)
+    rows, reports = pd.DataFrame(labels), pd.DataFrame(texts)
     told = from_files.as_shown(desk.folder / files, layout)
     own = reports[reports["kind"] == "report"]
     came = {(row.topic, row.system): from_files.untitled(row.text) for row in own.itertuples()}
     assert came == told, "an exported text is not that of its file"
-    hashes = [sha256(text.encode()).hexdigest() for text in reports["text"]]
-    assert hashes == [*reports["sha256"]]
+    hashes = [*reports["sha256"]]
     read = {*rows["left_sha256"], *rows["right_sha256"].dropna()} - {sha256(b"").hexdigest()}
     assert read <= {*hashes}, "a text that was read is not in the export"
     return f"{len(rows):,} rows of labels, {len({*hashes})} reports, {len(read)} as they were read"
@@ -208,15 +201,32 @@ def _texts(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
 def _names(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
     """Of these names those that stand in a packet or in any page of the study that somebody was sent."""
     file, study, *names = shlex.split(" ".join(words))
-    pages = [json.dumps(page, ensure_ascii=False).casefold() for _, _, page in desk.pages[study]]
-    looked_in = [*pages, (desk.folder / file).read_text(encoding="utf-8").casefold()]
-    systems, topics = desk.names(study)
-    assert {*names} == systems, "each name that the study has"
+    assert {*names} == desk.names(study)[0], "each name that the study has"
+    pages = [(json.dumps(page, ensure_ascii=False), "") for *_, page in desk.pages[study]]
+    found = _named(desk, study, [*pages, ((desk.folder / file).read_text(encoding="utf-8"), "")])
+    return f"{len(found)} of {len(names)} names in {len({item for item, *_ in desk.pages[study]})} items"
+
+
+def _named(desk: Desk, study: str, pages: list[tuple[str, str]]) -> set[str]:
+    """The names of the study's systems that stand in these pages oftener than in the text beside each, its own."""
+    looked_in = [(page.casefold(), own.casefold()) for page, own in pages]
+    names, topics = desk.names(study)
     titles = [json.dumps(title, ensure_ascii=False)[1:-1].casefold() for title in topics]
-    found_in = [any(title in one for title in titles) for one in looked_in]
+    found_in = [any(title in page for title in titles) for page, _ in looked_in]
     assert all(found_in), "a name that stood there would be found"
-    found = sum(any(name.casefold() in one for one in looked_in) for name in names)
-    return f"{found} of {len(names)} names in {len({item for item, *_ in desk.pages[study]})} items"
+    return {name for name in names if any(_oftener(name.casefold(), *one) for one in looked_in)}
+
+
+def _oftener(name: str, page: str, own: str) -> bool:
+    return page.count(name) > own.count(name)
+
+
+def _unnamed(desk: Desk) -> None:
+    """In no page of any study that somebody was sent stands a name that is none of the words of its own texts."""
+    for study, sent in desk.pages.items():
+        texts = desk.texts(study)
+        pages = [(json.dumps(page, ensure_ascii=False), texts[item]) for item, _, page in sent]
+        assert _named(desk, study, pages) == set(), f"44: in a page of {study}"
 
 
 def _judged(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:

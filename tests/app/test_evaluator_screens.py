@@ -93,7 +93,7 @@ def test_people_alone_are_reported_and_what_a_judge_would_add_is_said(engine_her
     for name, said in {
         "choice": "No judge can be chosen yet",
         "agreement": "no judge can be compared with them yet",
-        "reliability": "that takes a judge, and two annotators",
+        "reliability": "that takes a judge, two annotators who answered the same questions",
         "bias": "No bias of a judge can be looked for yet",
         "ranking": "is first: it wins",
     }.items():

@@ -50,6 +50,12 @@ def _gym(root: Path) -> Iterator[Text]:
     return ((path.stem, path.parent.name, _read(path)) for path in root.glob("reports/*/*.a"))
 
 
+def _gym_questions(root: Path) -> Iterator[tuple[str, str]]:
+    """As each report's own file has it, and the list of all."""
+    yield from ((path.stem, _read(path).strip()) for path in root.glob("reports/*/*.q"))
+    yield from ((str(row["id"]), row["query"]) for path in root.glob("queries/*.jsonl") for row in _rows(path))
+
+
 def _dr3(root: Path) -> Iterator[Text]:
     return ((path.parts[-2], path.parts[-3], _read(path)) for path in root.glob("results/*/*/*/final_report.md"))
 
@@ -185,6 +191,7 @@ def _table(root: Path) -> Iterator[Probe]:
 REPORTS: Mapping[str, Callable[[Path], Iterator[Text]]] = {
     "wlc": _wlc, "deepresearchgym": _gym, "dr3_eval": _dr3, "reportbench": _surveys, "race": _bench,
 }  # fmt: skip
+QUESTIONS: Mapping[str, Callable[[Path], Iterator[tuple[str, str]]]] = {"deepresearchgym": _gym_questions}
 STRIPPED = ("wlc", "race")
 PROBES: Mapping[str, Callable[[Path], Iterator[Probe]]] = {
     "facts": _facts, "statements": _statements, "points": _points, "claims": _claims, "cited": _cited, "votes": _votes,
@@ -250,6 +257,10 @@ def brought(desk: Desk, study: str, files: str, layout: str) -> str:
     rows = rows.join(System, System.id == Report.system_id).join(Study, Study.id == Report.study_id)
     with reading(desk.engine) as session:
         came = {(topic, system): text for topic, system, text in session.execute(rows.where(Study.name == study))}
+        prompts = select(Topic.key, Topic.prompt).join(Study, Study.id == Topic.study_id).where(Study.name == study)
+        asked = {(topic, prompt) for topic, prompt in session.execute(prompts)}
+    if layout in QUESTIONS:
+        assert asked == {*QUESTIONS[layout](desk.folder / files)}, "each question is that of its own topic"
     told = {(topic, system): text for topic, system, text in REPORTS[layout](desk.folder / files)}
     same = [place for place in told if came.get(place, "").strip() == told[place].strip()]
     return f"{len(same)} of {len(came.keys() | told.keys())} texts as their files have them"

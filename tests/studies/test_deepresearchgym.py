@@ -85,6 +85,7 @@ def write_tree(root: Path) -> Path:
         manner = [*SYSTEMS].index(system)
         text = f"# Lake {question}\n\nIt is told here in manner {manner}, with a source [1].\n\n`{marks}`\n"
         put(root / f"reports/{system}/{question}.a", text)
+        put(root / f"reports/{system}/{question}.q", f"What keeps lake {question} clear?\n")
     for question in QUESTIONS[1:]:
         points = [{"point_number": number, "point_content": f"Point {number} of it."} for number in POINT_NUMBERS]
         put(root / f"key_point/{question}_aggregated.json", json.dumps({"question": question, "key_points": points}))

@@ -11,9 +11,9 @@ import pandas as pd
 from calibration.arithmetic.columns import Codes
 from calibration.examining.findings import ask_of_items
 from calibration.table import roles, runs, verdicts
-from calibration.tidying import meeting, statuses
+from calibration.tidying import statuses
 from calibration.tidying.found import is_of_judge, raters_in
-from calibration.tidying.keys import WHEN, codes_of
+from calibration.tidying.keys import WHEN, codes_of, meet
 from calibration.tidying.mapping import JOINED, Answers, LabelMap
 from calibration.tidying.measures import SPENT
 from calibration.tidying.statuses import BAD_STATUS, KNOWN
@@ -74,7 +74,7 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
     _read_answers(out, mapping, problems)
     out = _one_order(out, long, mapping, told)
     out["item_id"] = _joined(out, long, mapping)
-    meeting.meet(out, told)
+    meet(out, told)
     systems = [name for part in ("system_a", "system_b") for name in mapping.columns.get(part, ())]
     own = {*systems, *(name for part in ("rater_id", "label") for name in mapping.columns.get(part, ()))}
     may_name = [name for name in table if name in long and name not in own]

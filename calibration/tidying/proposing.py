@@ -15,7 +15,7 @@ import pandas as pd
 
 from calibration.table.other_languages import language_of, plain_head
 from calibration.table.roles import NAMES, as_text, called_elsewhere, in_english, roles_of
-from calibration.tidying import keys, mapping, measures, readings, shape, statuses
+from calibration.tidying import keys, mapping, measures, orders, readings, shape, statuses
 from calibration.tidying.found import FROM, Found, ask_who_is_who, kind_of, raters_in, some_of, words_of
 from calibration.tidying.raters import called, kind_of_word, own_key
 from calibration.tidying.value_sets import plain
@@ -44,7 +44,7 @@ def propose(frame: pd.DataFrame, asked: mapping.Asked = NOTHING) -> mapping.Prop
         found.problems.append("the table has no rows; give it at least one label")
         return mapping.Proposal(found.mapping, (), tuple(found.problems))
     _find_columns(found)
-    readings.find_order(found)
+    orders.find_order(found)
     statuses.read_words(found)
     shape.find_shape(found)
     statuses.ask_of_answers(found)
@@ -55,7 +55,7 @@ def propose(frame: pd.DataFrame, asked: mapping.Asked = NOTHING) -> mapping.Prop
         _find_criterion(found)
         readings.find_answers(found)
         keys.find_items(found)
-        readings.ask_of_the_first(found)
+        orders.ask_of_the_first(found)
         statuses.unread(found)
     return mapping.Proposal(found.mapping, tuple(found.told), tuple(found.problems))
 

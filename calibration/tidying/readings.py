@@ -9,15 +9,13 @@ import pandas as pd
 
 from calibration.table import roles, typed_cells
 from calibration.table.verdicts import REQUIRED
-from calibration.tidying import applying, mapping, no_answers
-from calibration.tidying.found import Found, is_of_judge, some_of, words_of
-from calibration.tidying.measures import BETWEEN
+from calibration.tidying import applying, mapping, no_answers, orders
+from calibration.tidying.found import Found, is_of_judge, some_of
 from calibration.tidying.ordered_words import nearest_scale
-from calibration.tidying.raters import bare_name
 from calibration.tidying.statuses import BAD_STATUS
 from calibration.tidying.value_sets import STATUS as STATUS_WORDS
 from calibration.tidying.value_sets import TIES, meanings, plain, recognise
-from plain.typed_options import by_map, typed
+from plain.typed_options import typed
 
 CODES = {66.0, 77.0, 88.0, 97.0, 98.0, 99.0, 777.0, 888.0, 997.0, 998.0, 999.0, 9999.0}  # of a survey, with any sign
 EMPTY = "EMPTY"  # an empty cell, in --map-label
@@ -26,128 +24,6 @@ PLACES = (
     "left, right, first and second are places, and no column says which system stood there: --map presentation=COLUMN "
     "(other words than AB and BA: --map-label WORD=BA), or --labels-are verdicts where the first is always system_a"
 )
-SIDED = re.compile(r"left|first|links|izquierd|gauche|左")
-STOOD_FIRST = re.compile(
-    r"(?:shown)?(?:left|first)(?:model|system|answer|response)?|(?:model|system)(?:shown)?(?:left|first)"
-)
-
-
-def find_order(found: Found) -> None:
-    """Which column says in which order two systems were shown: by words or a flag, or by the one that stood first."""
-    _ask_of_orders(found)
-    asked = found.asked.columns.get("presentation", ())
-    if "presentation" in found.constants or len(asked) > 1:
-        return
-    pair = [found.columns[part][0] for part in ("system_a", "system_b") if part in found.columns]
-    systems = {*found.table[pair].to_numpy().ravel()} if len(pair) == 2 else set[str]()
-    for name in asked or found.columns.get("presentation") or tuple(found.free()):
-        last = name.rpartition(".")[2]
-        meant, may_name = roles.order_words(last), bool(asked or STOOD_FIRST.fullmatch(roles.in_english(last)))
-        if "label" in found.columns and _are_orders(found.table[name]):
-            meant = meant or roles.ORDERS  # whatever it is called; without answers beside it, it may hold them
-        if not meant and not may_name and "presentation" not in found.columns:
-            continue
-        words = [word for word in map(str, found.table[name].str.strip().unique()) if word]
-        if {*words} == {"0", "1"} and "2" in meant:  # counted from 0
-            meant = {"0": "AB", "1": "BA"}
-        known = {word: order for word in words if (order := (meant or roles.ORDERS).get(word.lower()))}
-        known |= {word: order for word, order in found.asked.orders.items() if word in words}
-        is_name = {*words} <= systems and may_name
-        if known and not asked and _named_after_sides(found):
-            known, ask = _stood_by_head(found, pair, name, known)
-            found.problems += [ask] * bool(ask)
-        if {*words} <= {"1", "2"} and not (systems or asked):  # a first and a second time, of one report
-            continue
-        if words and (len(known) == len(words) or is_name):
-            found.columns["presentation"], found.orders = (name,), known
-            is_ours = last == "presentation" and {word.upper() for word in words} <= {"AB", "BA"}
-            found.flagged = "" if is_ours or {*known.values()} == {"AB"} or name in pair[:1] else name
-            if found.flagged:
-                said = ", ".join(f"{word!r} is {order}" for word, order in known.items()) or "which system stood first"
-                found.told.append(f"{name!r} says in which order the two were shown: {said}")
-            return
-        is_flag = len(words) == 2 and "yes" in meant
-        if words and (asked or is_flag):
-            said = typed("--map-label", *(f"{word}=AB|BA" for word in words if word not in known))
-            ignored = "" if asked else f", or {by_map('ignore', name)}"
-            is_one_of_two = len(words) == 2 and not pair and STOOD_FIRST.fullmatch(roles.in_english(last))
-            found.problems.append(
-                f"{name!r} says in which order the two were shown, and not by AB and BA: "
-                + (_of_the_first(name, words) if is_one_of_two else f"{by_map('presentation', name)} {said}{ignored}")
-            )
-            found.columns["presentation"], found.flagged = (name,), name
-            return
-
-
-def _stood_by_head(
-    found: Found, pair: Sequence[str], name: str, known: Mapping[str, str]
-) -> tuple[dict[str, str], str]:
-    """What the words of an order mean where heads such as `left_model` say what stood first; the sentence that asks.
-
-    Where either system stands there, and always with one of the words, they name the same once more: all are AB. Where
-    the words change by themselves nobody can know. One system that stands there in every row is turned as they say.
-    """
-    orders = found.table[name].str.strip().map(known)
-    rows = found.table.loc[orders.notna(), pair].assign(**{name: orders})
-    rows = rows[(rows[pair] != "").all(axis=1)] if len(pair) == 2 else rows[:0]
-    of = [rows[pair].min(axis=1), rows[pair].max(axis=1)]
-    stood = rows.groupby(of)[[pair[0], name]].transform("nunique") if len(rows) else rows
-    if {*known.values()} == {"AB"} or not len(rows) or stood[pair[0]].max() < 2:
-        return dict(known), ""
-    if rows.groupby([*of, rows[pair[0]]])[name].nunique().max() == 1 and stood[name].max() == 2:
-        found.told.append(f"what stood first is in {pair[0]!r}, as its head says; {name!r} says it once more")
-        return dict.fromkeys(known, "AB"), ""
-    return dict(known), (
-        f"{pair[0]!r} says by its head what stood first, and {name!r} may say otherwise: {by_map('ignore', name)} "
-        f"where the head is right, {by_map('presentation', name)} where BA is the other one"
-    )
-
-
-def _of_the_first(name: str, words: Sequence[str]) -> str:
-    """The options by which a column of two systems' names says which of them stood first in each row."""
-    one, other = words
-    pair = typed("--map", f"presentation={name}", f"system_a=={one}", f"system_b=={other}")
-    return f"{pair} {typed('--map-label', f'{one}=AB', f'{other}=BA')}"
-
-
-def ask_of_the_first(found: Found) -> None:
-    """A column of one system that by its head stood first, beside sides, is asked about where it names two of an item:
-    read as system_a it parts the item, or turns answers unseen."""
-    (name,) = found.columns.get("system_a", ("",))[:1]
-    item = found.columns.get("item_id", ())
-    if not name or "system_b" in {*found.columns, *found.constants} or "system_a" in found.asked.columns:
-        return
-    words, rest = words_of(found.table[name]), [one for one in item if one != name]
-    if len(words) != 2 or not rest or not STOOD_FIRST.fullmatch(roles.in_english(name.rpartition(".")[2])):
-        return
-    given = {word for cells in [found.table[one] for one in found.columns.get("label", ())] for word in words_of(cells)}
-    if _are_sides(given) and found.table.groupby(rest)[name].nunique().gt(1).any():
-        found.problems.append(
-            f"{name!r} names one of two systems in each row, and answers are sides: {_of_the_first(name, words)} "
-            f"where it says which of the two stood there, {by_map('system_a', name)} where each is an item of its own"
-        )
-
-
-def _are_orders(cells: "pd.Series[str]") -> bool:
-    """Whether AB and BA stand in a column, and nothing else; mostly the first cells tell that they do not."""
-    first = {*cells.iloc[: roles.FIRST].str.upper()} - {""}
-    return first <= {"AB", "BA"} and {*cells.str.upper().unique()} - {""} == {"AB", "BA"}
-
-
-def _ask_of_orders(found: Found) -> None:
-    """Columns of a wide table that say in which order one rater's pairs were shown, which no mapping can hold."""
-    owners = {one for other in found.free() for one in (other, bare_name(other))}
-    for name in [name for name in found.free() if not roles.order_words(name)]:
-        ends = {name[: mark.start()]: roles.order_words(name[mark.end() :]) for mark in BETWEEN.finditer(name)}
-        known = next((ends[head] for head in ends if head in owners and ends[head]), {})
-        words = {word.lower() for word in found.table[name].str.strip().unique()} - {""} if known else set[str]()
-        if words and words <= known.keys():
-            found.problems.append(
-                f"{name!r} may say in which order each pair was shown, which a column for each rater cannot: "
-                f"{by_map('ignore', name)} where A is always system_a; else write a row for each answer "
-                "with its presentation"
-            )
-            found.table = found.table.drop(columns=name)
 
 
 def find_answers(found: Found) -> None:
@@ -251,7 +127,11 @@ def _read(found: Found, rows: pd.DataFrame, named: str, of_all: Collection[str])
             f"{found.flagged!r} says that some pairs were shown turned, and A and B may be places or systems: "
             "--labels-are sides where A is what stood first, --labels-are verdicts where it is system_a however shown"
         )
-    if answers.read_as == "sides" and (said.labels_are == "verdicts" or _named_after_sides(found)):
+        pair = [found.columns[part][0] for part in ("system_a", "system_b") if part in found.columns]
+        if orders.turns_with_names(found, pair, found.flagged, found.orders):
+            same = typed("--map", "presentation==AB", f"ignore={found.flagged}")
+            ask += f"; the names of the systems turn with it in every row: {same} where the first named stood first"
+    if answers.read_as == "sides" and (said.labels_are == "verdicts" or orders.named_after_sides(found)):
         answers = replace(answers, read_as="verdicts")
     elif answers.read_as == "sides" and "presentation" not in {*found.columns, *rows} and not ask:
         ask = PLACES
@@ -260,7 +140,7 @@ def _read(found: Found, rows: pd.DataFrame, named: str, of_all: Collection[str])
     if answers.read_as == "words" and not ask:
         ask = _odd([answers.words.get(word, word) for word in mapped.values()], bool(names))
         is_unsaid = said.labels_are != "verdicts" and "presentation" not in {*found.columns, *rows}
-        ask += f"; {PLACES}" * (bool(ask) and is_unsaid and _are_sides(mapped.values()))
+        ask += f"; {PLACES}" * (bool(ask) and is_unsaid and orders.are_sides(mapped.values()))
     return mapping.Answers(answers.read_as, _through(mapped, answers.words, said.words)), "" if ask else read.told, ask
 
 
@@ -287,11 +167,6 @@ def _through(mapped: Mapping[str, str], meant: Mapping[str, str], said: Mapping[
     return answers | {word: text for word, text in whole.items() if word != text or word in failed}
 
 
-def _are_sides(words: Iterable[str]) -> bool:
-    """Whether some words say a place, left or first, whatever stands beside them."""
-    return any(recognise([word, "A", "B"], "", False).answers.read_as == "sides" for word in words)
-
-
 def _odd(words: Iterable[str], is_paired: bool) -> str:
     """The sentence that asks about words beside verdicts or numbers, "" where they are a list of their own."""
     usable = sorted(word for word in words if plain(word) not in STATUS_WORDS)
@@ -312,7 +187,7 @@ def _odd(words: Iterable[str], is_paired: bool) -> str:
         verdicts = f", {odd[0]}=tie where they are verdicts on pairs" * (len(odd) == 1)
         return f"{shown} beside A and B: {grades} where they are grades{verdicts}"
     numbers = [word for word in odd if typed_cells.is_number(word)] if is_pair else []
-    if any(float(word) < 0 for word in numbers) and _are_sides(usable):  # -1 may be left as on an axis, or a loss
+    if any(float(word) < 0 for word in numbers) and orders.are_sides(usable):  # -1 may be left as on an axis, or a loss
         numbers = []
     meant = "A|B|tie" if is_pair or len(rest) == len(usable) else "NUMBER"
     each = [*meanings(numbers)] if numbers else []
@@ -357,10 +232,6 @@ def _beside_names(words: set[str], systems: set[str], labels_are: str) -> dict[s
     read = read if read.read_as == "verdicts" else recognise(other | {"A", "B"}, "", True).answers
     sided = read.read_as == "verdicts" and recognise({*systems, "A", "B"}, "", True).answers.read_as == "words"
     return ties if not other else {**read.words, **ties} if sided else None
-
-
-def _named_after_sides(found: Found) -> bool:
-    return "system_a" in found.columns and bool(SIDED.search(plain(found.columns["system_a"][0])))
 
 
 def unordered(labels: pd.DataFrame) -> tuple[str, ...]:

@@ -392,6 +392,12 @@ def test_a_flag_of_the_order_makes_two_readings_of_a_and_b_and_one_of_left_and_r
         assert (made["label"].tolist(), made["presentation"].tolist()) == (["A", second], ["AB", "BA"])
     sided = table.assign(choice=["left", "right"])
     assert tidy(sided, propose(sided).mapping).labels["label"].tolist() == ["A", "A"]
+    asked_once_more = f"--map presentation==AB,ignore={head} where the first named stood first"
+    assert asked_once_more not in problem
+    turned = table.assign(model_a=["x", "y"], model_b=["y", "x"])
+    assert ("left" in head) or asked_once_more in propose(turned).problems[0]
+    made = tidy(turned, propose(turned, Asked(constants={"presentation": "AB"}, ignored=(head,))).mapping).labels
+    assert (made["label"].tolist(), made["presentation"].tolist()) == (["A", "A"], ["AB", "AB"])
 
 
 def test_what_a_value_of_an_order_means_can_be_said() -> None:

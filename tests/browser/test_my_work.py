@@ -228,6 +228,7 @@ def flag_comment_and_skip_need_no_pointer(ada: tuple[Page, Person], server: Any,
     page, person = ada
     (before,) = person.aids("taken")
     dialog = page.locator("dialog.sheet")
+    ready(page)
     page.keyboard.press("f")
     expect(dialog).to_be_visible()
     page.keyboard.press("ArrowDown")

@@ -123,11 +123,12 @@ def together(names: Sequence[str], made: Sequence[TidyFile]) -> TidyFile:
     """The labels of several parts of a folder, the first one's systems for the items they share, and the topics of the
     first that has any.
 
-    A table that holds no labels, such as a test's inputs, is told and left out; a tool's file has to be read.
+    A table that holds no labels, such as a test's inputs, is told and left out; a tool's file, and a table of which
+    there are labels but for something that has to be said, has to be read.
     """
     labels, told, problems = [made[0].labels], [*made[0].told], [f"{names[0]}: {one}" for one in made[0].problems]
     for name, one in zip(names[1:], made[1:], strict=True):
-        if one.problems and name not in ANSWER_LAYOUTS:
+        if one.problems and one.labels.empty and name not in ANSWER_LAYOUTS:
             told.append(f"{name} is left out: {one.problems[0]}")
         else:
             problems += [f"{name}: {problem}" for problem in one.problems]

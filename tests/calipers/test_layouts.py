@@ -203,6 +203,10 @@ def test_people_in_a_table_beside_a_log_are_read_with_it_and_joins_are_counted(t
     assert run(["tidy", str(tmp_path), "--out", str(tmp_path / "own" / "labels.csv")]) == 0
     assert [one.name for one in (tmp_path / "own").iterdir()] == ["labels.csv"], "no one mapping makes both parts"
     (tmp_path / "own" / "labels.csv").unlink()
+    blank = pd.DataFrame(people).assign(topic=lambda rows: rows["sample_id"].replace("q1", ""))
+    blank.to_csv(tmp_path / "people.csv", index=False)
+    (problem,) = read(tmp_path).problems
+    assert problem.startswith("people.csv: 2 answers without a topic"), "a table of people's labels is never left out"
     pd.DataFrame(people).assign(sample_id=lambda own: "x" + own["sample_id"]).to_csv(
         tmp_path / "people.csv", index=False
     )

@@ -172,7 +172,7 @@ def _judges(file: ShownFile) -> list[str]:
 
 
 def _disagreements(file: ShownFile) -> pd.DataFrame:
-    return in_order(compare_answers(_verdicts(file)))
+    return in_order(compare_answers(_verdicts(file), scales=_as_read(file).report.settings.scales))
 
 
 COMPUTED: dict[str, Callable[..., Any]] = {

@@ -98,6 +98,7 @@ HABIT_LIMITS = {"repeats": "at most {limit:.1f} %"}
 HABIT_LIMIT = "within ±{limit:.1f} points"
 LACKS = {
     "order": "fill presentation with AB or BA, or run the judge in both orders",
+    "one order": "run the judge in both orders",
     "length": "fill len_a and len_b",
     "repeats": "ask the judge twice (repeats in judges.toml), or fill run",
 }
@@ -247,7 +248,8 @@ def _kappa_estimate(agreement: Estimate, floor: above.Above) -> Estimate:
 
 def _habits(judge: str, audit: BiasAudit, estimates: Sequence[Estimate]) -> Iterator[CardRow]:
     for position in (one for one in audit.position if one.rater == judge):
-        yield _bias("order", [position.headline])
+        known = position.first_rate.estimate.n > 0  # who stood first, though not apart from who is better
+        yield _bias("order", [position.headline], lacks=LACKS["one order" if known else "order"])
     for length in (one for one in audit.length if one.rater == judge):
         yield _bias("length", length.measures)
     for family in (one for one in audit.families if one.judge == judge):
@@ -258,8 +260,11 @@ def _habits(judge: str, audit: BiasAudit, estimates: Sequence[Estimate]) -> Iter
         yield _answers(judge, valid)
 
 
-def _bias(question: Question, biases: Sequence[Bias], family: str | None = None) -> CardRow:
-    """`biases`: what must agree; the first is shown. `family`: the judge's own, for which reports may lack."""
+def _bias(question: Question, biases: Sequence[Bias], family: str | None = None, lacks: str | None = None) -> CardRow:
+    """`biases`: what must agree; the first is shown. `family`: the judge's own, for which reports may lack.
+
+    `lacks`: what would tell, where it is not always the same for the question.
+    """
     first, places = biases[0], {bias.place for bias in biases}
     outcome: Outcome = first.place if len(places) == 1 else "cannot tell"
     seen = SEEN.get(first.estimate.statistic, "")
@@ -275,7 +280,7 @@ def _bias(question: Question, biases: Sequence[Bias], family: str | None = None)
         "high": _percent(first.estimate.high - first.null),
         "detectable": _percent(first.detectable),
         "family": family,
-        "lacks": LACKS.get(question),
+        "lacks": lacks or LACKS.get(question),
     }
     limit = HABIT_LIMITS.get(question, HABIT_LIMIT)
     return CardRow(first.estimate.rater, question, first.estimate, limit, outcome, says, facts)

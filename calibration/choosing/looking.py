@@ -286,7 +286,7 @@ def _needed_once(found: compare.Difference, plan: ComparisonPlan) -> deciding.Ne
         return deciding.Needed(None, None, gap, plan.margin / effect, "gap_reaches_margin")
     drift = effect * (plan.margin - gap) / plan.margin
     clusters = math.ceil(((Normal.isf(1 - plan.level) - Normal.isf(plan.power)) / drift) ** 2)
-    if clusters > deciding.MOST:
+    if clusters > deciding.reach(found.clusters):
         return deciding.Needed(None, None, gap, plan.margin / effect, "too_many")
     return deciding.Needed(max(2, clusters), None, gap, plan.margin / effect)
 

@@ -20,7 +20,8 @@ from plain.wording import ENGLISH, several, spoken, worded
 MORE_FIRST = ", label more first"
 WHY_NO_NUMBER = {
     "gap_reaches_margin": "no number of {word} is likely to show adequacy, {seen} reaching the {limit}",
-    "too_many": "decided by more than a million {word}",
+    "too_many": "no number of {word} that could be labelled is likely to show adequacy, "
+    "{seen} lying so near the {limit}",
     "too_few_units": "one of the {word} alone is labelled, label more first",
     "looks_spent": "no number of {word} decides, an earlier look having spent the whole error",
     "last_look": "no number of {word} decides, this look being the last that was planned: it spends the whole error",

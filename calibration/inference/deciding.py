@@ -12,7 +12,7 @@ from calibration.arithmetic.closed_forms import Array
 from calibration.inference.gap_test import Gap, gap_of, gap_sums
 
 POWER = 0.8
-MOST = 1_000_000  # clusters; a study that would need more is no advice
+REACH, TIMES = 10_000, 10  # clusters; more, and more than so many times those at hand, nobody labels
 SIMULATED = 10_000  # studies behind the power against several references: its error is .4 points
 TINY = 1e-12
 
@@ -79,8 +79,8 @@ def clusters_needed(
 
     `candidate`, each of `references`, `code` (the cluster of each label): shape (labels,); nan is left out. The true
     gaps are taken as observed, the largest at least 0. None: it reaches the margin (`gap_reaches_margin`), there are
-    fewer than 2 clusters (`too_few_units`), or more than a million are needed (`too_many`). Against one reference the
-    power is `claim_power`, against several it is simulated from the covariance of the cluster differences. `items`:
+    fewer than 2 clusters (`too_few_units`), or more are needed than are in `reach` (`too_many`). Against one reference
+    the power is `claim_power`, against several it is simulated from the covariance of the cluster differences. `items`:
     labels that stand or fall together, each its own where they are not told. `weight`: of each label, by the draw of
     its cluster; the clusters to come are then taken to be drawn likewise.
     """
@@ -100,7 +100,7 @@ def clusters_needed(
     if gaps[hardest] >= margin:
         return Needed(None, None, float(gaps[hardest]), float(sd[hardest]), "gap_reaches_margin")
     like = [gap_of(gap_sums(difference, code, items, weight=weight)) for difference in differences]
-    total = _fewest(_rule(gaps, covariance, margin, level, wanted, like))
+    total = _fewest(_rule(gaps, covariance, margin, level, wanted, like), reach(len(spread)))
     if total is None:
         return Needed(None, None, float(gaps[hardest]), float(sd[hardest]), "too_many")
     return Needed(total, max(0, total - len(spread)), float(gaps[hardest]), float(sd[hardest]))
@@ -152,11 +152,17 @@ def _rule(
     return enough
 
 
-def _fewest(enough: Callable[[int], bool]) -> int | None:
-    """The smallest number from 2 that is enough, None above a million; more is never less than enough."""
+def reach(at_hand: int) -> int:
+    """The most clusters that are any advice beside those at hand."""
+    return max(REACH, TIMES * at_hand)
+
+
+def _fewest(enough: Callable[[int], bool], most: int) -> int | None:
+    """The smallest number from 2 that is enough, None above `most`; more is never less than enough."""
     low, high = 1, 2
     while not enough(high):
         low, high = high, 2 * high
-        if low > MOST:
+        if low > most:
             return None
-    return bisect_left(range(high), True, low + 1, high, key=enough)
+    found = bisect_left(range(high), True, low + 1, high, key=enough)
+    return found if found <= most else None

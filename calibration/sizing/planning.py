@@ -20,10 +20,11 @@ from calibration.arithmetic.columns import Codes
 from calibration.errors import CalibrationError
 from calibration.inference import deciding
 from calibration.inference.compare import paired_difference
-from calibration.inference.deciding import MOST, POWER, TINY, Needed, clusters_without_spread, power
+from calibration.inference.deciding import POWER, TINY, Needed, clusters_without_spread, power
 from calibration.inference.gap_test import DRAWS, FEWEST, GROUPS, RESAMPLES, GapSums, gap_of, gap_sums, laws
 from plain.wording import Sentence
 
+MOST = 1_000_000  # topics; a plan that would need more is none
 CAUTION = 0.8  # one-sided confidence that the true spread is no larger than the cautious one. Browne 1995
 
 

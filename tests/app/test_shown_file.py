@@ -119,6 +119,12 @@ def test_a_disagreement_shows_the_answers_and_reasons_that_the_file_has(tmp_path
 def test_scores_and_people_alone_are_shown_too(tmp_path: Path) -> None:
     scores, people = tmp_path / "scores.csv", tmp_path / "people.csv"
     made_ratings().to_csv(scores, index=False)
+    odd = [*map(str, [*range(1, 11, 2), *range(2, 11, 2)])]  # 1, 3, … 9, 2, 4, …: what lies 1 apart is far
+    soft = [
+        of_file("disagreements", shown_file(str(scores), "", chosen))["kind"].eq("soft").sum()
+        for chosen in (FEW, json.dumps({**json.loads(FEW), "scales": {"quality": odd}}))
+    ]
+    assert soft[0] != soft[1], "neighbours are those of the scale that is declared"
     pairs = made_pairs()
     pairs[pairs["rater_kind"] == "human"].to_csv(people, index=False)
     assert "No system can be ranked" in shown(page("ranking", scores))

@@ -1,5 +1,7 @@
 """Which questions a judge and the annotators answer differently: all of them as rows, and one with its texts."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -40,14 +42,16 @@ class Filters:
     kind: str = ""
 
 
-def compare_answers(verdicts: pd.DataFrame, steps: Mapping[str, float] | None = None) -> pd.DataFrame:
+def compare_answers(
+    verdicts: pd.DataFrame, steps: Mapping[str, float] | None = None, scales: Mapping[str, Sequence[str]] | None = None
+) -> pd.DataFrame:
     """One row for each judge, item and criterion that the judge and an annotator answered, with `COLUMNS`.
 
     `verdicts`: as `load_verdicts` gives them. Every usable answer of the judge (both orders, all repeats) meets every
     annotator's first one: `compared` counts these pairs, `unlike` those of different answers. `kind` is `hard` where
     two answers contradict each other (A against B, another probe answer, scores more than one step apart), `soft` where
-    all that differ are a tie or not_applicable against something else, or neighbouring scores; "" where none differ.
-    `steps`: criterion -> step of its scale; without one every other score is hard.
+    all that differ are a tie or not_applicable against something else, or neighbours on a scale (`_places`); "" where
+    none differ. `steps`: criterion -> step of its scale; `scales`: criterion -> its answers in order.
     """
     usable = verdicts[verdicts["status"] == "ok"]
     judged = usable[usable["rater_kind"] == "judge"].rename(columns={"rater_id": "judge"})
@@ -59,15 +63,57 @@ def compare_answers(verdicts: pd.DataFrame, steps: Mapping[str, float] | None = 
         return pd.DataFrame(columns=list(COLUMNS))
     one, other = pairs["label"], pairs["label_human"]
     unlike = one != other
-    step = pairs["criterion"].map(dict(steps or {})).astype(float)
-    apart = (pd.to_numeric(one, errors="coerce") - pd.to_numeric(other, errors="coerce")).abs()
-    near = one.isin(UNDECIDED) | other.isin(UNDECIDED) | (apart <= step + 1e-9)
+    places = _places(usable, steps or {}, scales or {})
+    asked = pairs["criterion"]
+    apart = _placed(asked, one, places) - _placed(asked, other, places)
+    near = one.isin(UNDECIDED) | other.isin(UNDECIDED) | (apart.abs() <= 1 + 1e-9)
     pairs = pairs.assign(unlike=unlike, hard=unlike & ~near)
     groups = pairs.groupby(KEY, sort=False)
     first = groups[["cluster_id", "category", "system_a", "system_b"]].first()
     found = first.assign(unlike=groups["unlike"].sum(), compared=groups.size(), hard=groups["hard"].any()).reset_index()
     kind = np.select([found["hard"], found["unlike"] > 0], KINDS, default="")
     return found.rename(columns={"cluster_id": "topic"}).assign(kind=kind)[list(COLUMNS)]
+
+
+def _places(
+    usable: pd.DataFrame, steps: Mapping[str, float], scales: Mapping[str, Sequence[str]]
+) -> dict[tuple[str, str], float]:
+    """(criterion, answer) -> its place on the scale, neighbours 1 apart; no place where two answers are all there are,
+    which contradict each other, and none for numbers that nothing says the distance of.
+
+    A scale that nothing declares is that of whole numbers: its step is the greatest that leads to all of them.
+    """
+    places: dict[tuple[str, str], float] = {}
+    for name, labels in usable[["criterion", "label"]].drop_duplicates().groupby("criterion")["label"]:
+        criterion = str(name)
+        numbers = pd.to_numeric(labels, errors="coerce")
+        if answers := scales.get(criterion):
+            order = {_spelt(answer): place for place, answer in enumerate(answers)} if len(answers) > 2 else {}
+            found = labels.map(_spelt).map(order)
+        else:
+            found = numbers / (steps.get(criterion) or _whole_step(numbers.dropna()))
+        places |= {(criterion, label): place for label, place in zip(labels, found, strict=True)}
+    return places
+
+
+def _spelt(answer: str) -> str | float:
+    try:
+        return float(answer)  # 7 and 7.0 are one score
+    except ValueError:
+        return answer
+
+
+def _whole_step(numbers: pd.Series[float]) -> float:
+    """Nan for less than three scores, and where one is no whole number."""
+    if len(numbers) < 3 or (numbers % 1 != 0).any():
+        return np.nan
+    return float(np.gcd.reduce((numbers - numbers.min()).astype(np.int64)))
+
+
+def _placed(
+    criteria: pd.Series[str], labels: pd.Series[str], places: Mapping[tuple[str, str], float]
+) -> pd.Series[Any]:
+    return pd.Series([places[key] for key in zip(criteria, labels, strict=True)], labels.index, dtype=float)
 
 
 def in_order(compared: pd.DataFrame) -> pd.DataFrame:
@@ -98,9 +144,8 @@ def compared_answers(session: orm.Session, principal: Principal) -> pd.DataFrame
     with labels. For evaluators; raises AnnotationError `forbidden`."""
     study = study_for(session, principal, "evaluator")
     protocol = studies.protocol_of(study)
-    scales = session.execute(select(Criterion.code, Criterion.scale).where(Criterion.study_id == study.id))
-    steps = {code: scale.step for code, own in scales if (scale := scale_of(protocol, own)) and scale.step}
-    found = compare_answers(load_verdicts(session, study), steps)
+    own = session.execute(select(Criterion.code, Criterion.scale).where(Criterion.study_id == study.id)).all()
+    found = compare_answers(load_verdicts(session, study), *_declared(protocol, own))
     titles: dict[str, Any] = {
         item_code(item): title
         for item, title in session.execute(
@@ -109,6 +154,14 @@ def compared_answers(session: orm.Session, principal: Principal) -> pd.DataFrame
     }
     found = found.assign(topic=found["item_id"].map(titles))
     return found if shows_systems(study) else found.assign(system_a="", system_b="")
+
+
+def _declared(protocol: Protocol, criteria: Iterable[Any]) -> tuple[dict[str, float], dict[str, tuple[str, ...]]]:
+    """Steps and scales as `compare_answers` takes them; `criteria`: code and own scale of each."""
+    held = {code: scale_of(protocol, own) for code, own in criteria}
+    steps = {code: scale.step for code, scale in held.items() if scale and scale.max - scale.min > scale.step}
+    ordered = tuple(label.id for label in protocol.answers.labels if label.on_scale)
+    return steps, dict.fromkeys(held, ordered) if protocol.answers.ordered else {}
 
 
 WORDS = {"A": "Left", "B": "Right", "tie": "Tie", "not_applicable": "Not applicable"}

@@ -197,7 +197,7 @@ def _go(at: int) -> None:
 TOO_LONG = "The prompt is longer than the model's context window."
 KINDS_TOLD = {
     "hard": "a judge and an annotator contradict each other",
-    "soft": "one of the two says tie or not applicable, or their scores are neighbours",
+    "soft": "one of the two says tie or not applicable, or they are neighbours on a scale",
 }
 TURNED = ": “left” in the reason below is Right here"
 CHANGED = "A text or a question changed after it was planned, or no prompt can be built from them."
@@ -226,8 +226,8 @@ def count_sentence(compared: pd.DataFrame, kind: str = "") -> str:
         )  # fmt: skip
     return worded(
         "{soft:,} of {total:,} questions are answered differently by a judge and an annotator: "
-        "{hard:,} hard (contradictory), {soft2:,} soft (a tie against a winner, or the next "
-        "score).",
+        "{hard:,} hard (contradictory), {soft2:,} soft (a tie against a winner, or neighbours "
+        "on a scale).",
         soft=hard + soft, total=total, hard=hard, soft2=soft,
     )  # fmt: skip
 

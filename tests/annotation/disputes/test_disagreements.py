@@ -70,8 +70,27 @@ def test_hard_contradicts_and_soft_is_a_tie_or_a_neighbour(
     assert (row["kind"], row["unlike"], row["compared"]) == (kind, unlike, len(judge) * len(people))
 
 
-def test_without_a_step_every_other_score_is_hard() -> None:
-    assert compare_answers(verdicts(("MINI", "7.1"), ("p", "7.2")))["kind"].tolist() == ["hard"]
+@pytest.mark.parametrize(
+    ("scale", "answers", "kinds"),
+    [
+        ((), ("7.1", "7.2", "7.3"), ("hard", "hard")),
+        ((), ("2", "3", "0"), ("soft", "hard")),
+        ((), ("50", "75", "0"), ("soft", "hard")),
+        ((), ("1", "0", "1"), ("hard", "")),
+        (("1", "2", "4"), ("2", "4.0", "1"), ("soft", "soft")),
+        (("1", "2", "4"), ("1", "4", "3"), ("hard", "hard")),
+        (("none", "mild", "severe"), ("none", "mild", "severe"), ("soft", "hard")),
+        (("fail", "pass"), ("fail", "pass", "fail"), ("hard", "")),
+    ],
+    ids=str,
+)
+def test_neighbours_are_those_of_the_declared_scale_or_of_three_whole_numbers(
+    scale: tuple[str, ...], answers: tuple[str, str, str], kinds: tuple[str, str]
+) -> None:
+    judge, *people = answers
+    rows = pd.concat([verdicts(("MINI", judge), ("p", one), item_id=f"i{n}") for n, one in enumerate(people)])
+    found = compare_answers(rows, scales={"clear": scale} if scale else {})
+    assert tuple(found["kind"]) == kinds
 
 
 @pytest.mark.parametrize("change", [{"status": "invalid"}, {"run": 2}, {"rater_kind": "judge"}])

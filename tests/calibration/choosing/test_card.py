@@ -74,6 +74,9 @@ def repeated(changed: int) -> pd.DataFrame:
             "repeats": ("cannot tell", "ask the judge twice"),
             "answers": ("within", "100.0 % of its 360 answers can be used."),
         }),
+        (priced(GOOD).assign(presentation="AB", system_a="one", system_b="two"), {
+            "order": ("cannot tell", "Cannot tell: run the judge in both orders."),
+        }),
         (priced({"x": (0.05, 0.001)}), {"agreement": ("cannot tell", "earns cannot be told")}),
         (priced({"x": (0.2, 0.001)}), {"ceiling gap": ("beyond", "points more, a gap beyond the margin")}),
         (priced(GOOD, pairs=10), {"ceiling gap": ("cannot tell", "more topics")}),

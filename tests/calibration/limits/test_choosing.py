@@ -221,7 +221,7 @@ def test_a_look_can_show_what_its_least_p_reaches_the_error_with(
     assert looking._above(one, PLAN, Looking("planned", 30, 60), 1, least).can_be_shown == shown
 
 
-@pytest.mark.parametrize(("gap", "known"), [(0.05, False), (0.06, False), (0.0495, True)])
+@pytest.mark.parametrize(("gap", "known"), [(0.05, False), (0.06, False), (0.048, True)])
 def test_no_number_of_topics_shows_a_gap_of_the_margin_to_be_smaller(gap: float, known: bool) -> None:
     found: Any = Made(value=gap, clusters=30, low=gap - 0.03, high=gap + 0.03)
     needed = looking._needed_once(found, PLAN)
@@ -229,13 +229,16 @@ def test_no_number_of_topics_shows_a_gap_of_the_margin_to_be_smaller(gap: float,
     assert (needed.clusters is not None) == known
 
 
-@pytest.mark.parametrize(("exact", "clusters"), [(999_999.5, 1_000_000), (1_000_000.5, None)])
-def test_more_than_a_million_clusters_are_no_advice(
-    exact: float, clusters: int | None, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("at_hand", "exact", "clusters"),
+    [(30, 9_999.5, 10_000), (30, 10_000.5, None), (2_000, 19_999.5, 20_000), (2_000, 20_000.5, None)],
+)
+def test_more_clusters_than_anybody_labels_are_no_advice(
+    at_hand: int, exact: float, clusters: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     both = stats.norm.ppf(PLAN.level) + stats.norm.ppf(PLAN.power)
     monkeypatch.setattr(looking, "effect_of", lambda *_: both / math.sqrt(exact))
-    needed = looking._needed_once(Made(value=0.0), PLAN)
+    needed = looking._needed_once(Made(value=0.0, clusters=at_hand), PLAN)
     assert needed is not None
     assert (needed.clusters, needed.note) == (clusters, "" if clusters else "too_many")
 

@@ -135,6 +135,10 @@ def together(names: Sequence[str], made: Sequence[TidyFile]) -> TidyFile:
             own, said = _joined_to(made[0].labels, names[0], one)
             problems += _other_question(made[0].labels, names[0], one, name)
             problems += _other_words(made[0].labels["label"], names[0], own["label"], name)
+            if other := _spelt_otherwise(made[0].labels["label"], own["label"]):
+                own["label"] = own["label"].replace(other)
+                listed = ", ".join(f"{word!r} is {first!r}" for word, first in other.items())
+                said.append(f"answers that differ in capital letters alone are those of {names[0]}: {listed}")
             labels.append(own)
             told += [f"{name}: {sentence}" for sentence in (*one.told, *said)]
     joined = pd.concat(labels, ignore_index=True).fillna("")
@@ -168,6 +172,14 @@ def _other_question(first: pd.DataFrame, called: str, one: TidyFile, name: str) 
         f"{name}: its answers are in {head!r}, and what {called} asks is {criteria[0]!r}: where both are one question, "
         f"{typed('--map', f'criterion=={criteria[0]}')}; else give a folder without {name}"
     ]
+
+
+def _spelt_otherwise(first: pd.Series[str], own: pd.Series[str]) -> dict[str, str]:
+    """Each answer of a part that differs in capital letters alone from one of the first part -> that one."""
+    known = {word.casefold(): word for word in first.unique()}
+    return {
+        word: known[word.casefold()] for word in own.unique() if word.casefold() in known and word not in known.values()
+    }
 
 
 def _other_words(first: pd.Series[str], called: str, own: pd.Series[str], name: str) -> list[str]:

@@ -19,8 +19,8 @@ class Recipe:
     """How a file was made into labels: its layout, its form, and what was where. `file`: its name alone.
 
     `people`: who was named as people, or where a layout's records hold a person's answer. `ignored`: what is not read.
-    `beside`: columns of other
-    raters beside rows of answers -> whose they are.
+    `beside`: columns of other raters beside rows of answers -> whose they are. `left_out`: COLUMN:WORD of rows that are
+    no labels.
     """
 
     mapping: LabelMap
@@ -30,6 +30,7 @@ class Recipe:
     people: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     beside: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
 
 
 def recipe_text(recipe: Recipe) -> str:
@@ -37,7 +38,7 @@ def recipe_text(recipe: Recipe) -> str:
     made = recipe.mapping
     form = {one.name: getattr(recipe.form, one.name) for one in fields(recipe.form)}
     lines = [f"format = {_value(FORMAT)}", f"file = {_value(recipe.file)}", f"layout = {_value(recipe.layout)}"]
-    listed = {"people": recipe.people, "ignored": recipe.ignored}
+    listed = {"people": recipe.people, "ignored": recipe.ignored, "left_out": recipe.left_out}
     lines += [f"{name} = {_value(names)}" for name, names in listed.items() if names]
     tables: dict[str, Mapping[str, Any]] = {
         "form": {name: text for name, text in form.items() if text}, "columns": made.columns,
@@ -95,13 +96,10 @@ def read_recipe(path: Path) -> Recipe:
             tuple(held.get("people", ())),
             tuple(held.get("ignored", ())),
             dict(_table(held, "beside")),
+            tuple(held.get("left_out", ())),
         )
     except (TypeError, KeyError, AttributeError) as error:
         raise AnnotationError("bad_mapping", f"{path}: not as tidy writes a mapping ({error}); correct it") from None
-
-
-def _names(columns: Any) -> tuple[str, ...]:
-    return (columns,) if isinstance(columns, str) else tuple(columns)
 
 
 def _table(held: Mapping[str, Any], name: str) -> Any:

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 import pandas as pd
 
 from annotation.files.tables import Table
-from calibration.tidying.mapping import Asked, LabelMap
+from calibration.tidying.mapping import IGNORED, Asked, LabelMap
 from calibration.tidying.readings import EMPTY
 from plain.typed_options import by_map, typed
 
@@ -38,7 +38,12 @@ def unknown_words(frames: Sequence[pd.DataFrame], mapping: LabelMap, asked: Aske
     statuses = mapping.columns.get("status", ())
     words = {word for name in read for word in held.get(name, ())} - {""}
     words |= {f"{name}:{word}" for name in statuses for word in held.get(name, ()) if words}
-    absent = {word: said for word, said in asked.words.items() if words and word not in {*words, "", EMPTY}}
+    absent = {
+        word: said
+        for word, said in asked.words.items()
+        if (words and word not in {*words, "", EMPTY}) or (said == IGNORED and word != EMPTY and word not in words)
+    }
+    words |= {f"{name}:{word}" for name in held if asked.of_column(name) for word in held[name]}
     return {
         word: f"{word!r} is said to mean {said!r}, and nobody answers it{_instead(word, said, words, held, statuses)}"
         for word, said in absent.items()

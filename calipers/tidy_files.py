@@ -19,8 +19,8 @@ from calibration.examining.findings import ask_of_items
 from calibration.table import roles
 from calibration.table.verdicts import KNOWN_COLUMNS, REQUIRED
 from calibration.tidying import applying, beside, measures, proposing, readings
-from calibration.tidying.found import EVERYBODY, NOBODY, ask_who_is_who, kind_of, without_totals
-from calibration.tidying.mapping import READ_AS, Asked, LabelMap
+from calibration.tidying.found import EVERYBODY, NOBODY, ask_who_is_who, kind_of, without_ignored, without_totals
+from calibration.tidying.mapping import IGNORED, READ_AS, Asked, LabelMap
 from calibration.tidying.raters import called, kind_of_name, person_of
 from calibration.tidying.turning import turned
 from calibration.tidying.value_sets import ASK
@@ -120,7 +120,8 @@ def _read_one(
     people = followed.people if followed else options.asked.people
     asked = options.asked
     if followed:
-        asked = replace(asked, columns=followed.mapping.columns, people=people, ignored=followed.ignored)
+        words = dict.fromkeys(followed.left_out, IGNORED)
+        asked = replace(asked, columns=followed.mapping.columns, people=people, ignored=followed.ignored, words=words)
     unsaid: list[str] = []
     if frame is not None:
         table = Table(frame, form)
@@ -129,9 +130,11 @@ def _read_one(
     else:
         table = read_table(path, form, Wants(telling=TELLING, said=_said(asked, followed)))
     nowhere = {} if followed else unknown_columns(table, asked)
-    rows, totals = without_totals(table.frame.drop(columns=[*asked.ignored], errors="ignore"))
+    rows, gone, left_out = without_ignored(table.frame, asked)
+    rows, totals = without_totals(rows.drop(columns=[*asked.ignored], errors="ignore"))
     rows = rows.apply(lambda cells: cells.str.strip() if cells.dtype == "str" else cells)  # "Anna " is Anna
-    table = replace(table, frame=rows, told=(*table.told, *totals))
+    asked = replace(asked, words={word: said for word, said in asked.words.items() if word not in left_out})
+    table = replace(table, frame=rows, told=(*table.told, *totals, *gone))
     if form.turned:
         rows, turns, why = turned(table.frame, form.turned)
         if why:
@@ -143,7 +146,7 @@ def _read_one(
         table = _stacked(table, followed.mapping, raters, asked)
         mapping, told, problems = followed.mapping, tuple[str, ...](), tuple(unsaid)
     else:
-        said = _as_called_in(table.frame, options.asked) if of_folder else options.asked
+        said = _as_called_in(table.frame, asked) if of_folder else asked
         found = proposing.propose(table.frame, said)
         if path.is_dir() and not layout and not of_folder:
             refuse_apart(path, table.frame, found.mapping, said)
@@ -159,9 +162,9 @@ def _read_one(
         nowhere |= unknown_words((table.frame, table.as_written()), mapping, asked)
         problems = (*(() if of_folder else nowhere.values()), *problems)
     kept = replace(table.form, sheet=form.sheet, decimal=form.decimal, turned=form.turned)
-    recipe = Recipe(mapping, kept, layout or options.layout, path.name, people, asked.ignored, raters)
+    recipe = Recipe(mapping, kept, layout or options.layout, path.name, people, asked.ignored, raters, left_out)
     numbers, asks = ungrouped(table.frame, table.points_unread(mapping.numbers), form.decimal)
-    columns = columns_read(table.as_written(), numbers, mapping, options.asked, bool(followed))
+    columns = columns_read(table.as_written(), numbers, mapping, asked, bool(followed))
     if problems := (*table.asks, *asks, *problems):
         return TidyFile(table.frame[:0], recipe, table.as_written(), (*table.told, *told), problems, nowhere, columns)
     made = applying.tidy(numbers, mapping)

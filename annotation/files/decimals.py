@@ -16,6 +16,7 @@ GROUPED = re.compile(rf"{SIGN}\d{{1,3}}(?:,\d{{3}})+{END}|{SIGN}\d{{1,3}}(?:\.\d
 NUMBER = re.compile(
     rf"{SIGN}(?:\d*\.?\d+|(?:\d+|\d{{1,3}}(?:\.\d{{3}})+),\d+|\d{{1,3}}(?:,\d{{3}})+\.\d+){END}|{GROUPED.pattern}"
 )
+WORDS = 3  # different ones, in a column of numbers
 LONGEST = 40  # characters of a number; a longer cell tells that its column holds texts
 DECIMAL, BETWEEN = "decimal", "between thousands"
 Uses = set[tuple[str, str]]  # (mark, what it is)
@@ -30,7 +31,7 @@ def with_points(frame: pd.DataFrame, asked: str) -> tuple[dict[str, "pd.Series[s
     if asked not in ("", ",", "."):
         raise AnnotationError("bad_option", f"--read decimal={asked}: write a comma or a point")
     columns = {str(name): _distinct(frame[name]) for name in frame if _has_comma(frame[name])}
-    numbers = {name: texts for name, texts in columns.items() if all(map(_is_number, texts))}
+    numbers = {name: own for name, texts in columns.items() if (own := _numbers_among(texts))}
     of_file = _uses(text for texts in numbers.values() for text in texts)
     read = {name: _meanings(texts, of_file, asked) for name, texts in numbers.items()}
     commas = [name for name, own in read.items() if any("," in text and "." in own[text] for text in own)]
@@ -49,6 +50,13 @@ def ungrouped(frame: pd.DataFrame, names: Collection[str], asked: str) -> tuple[
     of_file = {(",", DECIMAL)}
     read = {name: _replaced(frame[name], _meanings(texts, of_file, asked)) for name, texts in grouped.items()}
     return frame.assign(**read), _questions(grouped, of_file, asked)
+
+
+def _numbers_among(texts: Collection[str]) -> list[str]:
+    """The numbers of a column of numbers, in which a few words may stand for no answer (`k. A.`); [] of any other."""
+    numbers = [text for text in texts if _is_number(text)]
+    words = len(texts) - len(numbers)
+    return numbers if words <= WORDS and len(numbers) > 2 * words else []
 
 
 def _is_number(text: str) -> bool:

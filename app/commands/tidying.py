@@ -35,7 +35,8 @@ MAP = typer.Option(
 MAP_LABEL = typer.Option(
     [],
     "--map-label",
-    help="WORD=OURS, such as 1=A,2=B,0=tie; or a status: missing; or answer, as it stands.",
+    help="WORD=OURS, such as 1=A,2=B,0=tie; or a status: missing; or answer, as it stands. COLUMN:WORD=invalid is of "
+    "a column of statuses, COLUMN:WORD=ignore leaves its rows out.",
     rich_help_panel=HOW_READ,
 )
 LABELS_ARE = typer.Option(

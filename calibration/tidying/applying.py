@@ -14,7 +14,7 @@ from calibration.table import roles, runs, verdicts
 from calibration.tidying import statuses
 from calibration.tidying.found import is_of_judge, raters_in
 from calibration.tidying.keys import WHEN, codes_of, meet
-from calibration.tidying.mapping import JOINED, Answers, LabelMap
+from calibration.tidying.mapping import IGNORED, JOINED, Answers, LabelMap
 from calibration.tidying.measures import SPENT
 from calibration.tidying.statuses import BAD_STATUS, KNOWN
 from calibration.tidying.value_sets import plain
@@ -24,7 +24,6 @@ from plain.typed_options import by_map, typed
 TURNED = {"A": "B", "B": "A", "AB": "BA", "BA": "AB"}
 EXAMPLES = 3
 BY_HEAD = ("rater_id", "criterion", "presentation", "run")  # what a column of a wide table may say of its answers
-IGNORED = "ignore"  # what --map-label calls an answer that was not asked for
 BESIDE = "__"  # opens a column of what stands beside each answer
 ROW, AT = f"{BESIDE}row", f"{BESIDE}at"  # the row of the wide table, and which of its columns of answers
 
@@ -270,6 +269,8 @@ def _read_answers(out: pd.DataFrame, mapping: LabelMap, problems: list[str]) -> 
             meant = _of_sides(out.loc[rows], meant, [] if any(one.presentation for one in mapping.spread) else problems)
         label.loc[rows] = meant
     out["label"] = label
+    if mapping.spread or mapping.statuses:  # a status that is of several answers, or is said to be ok, gives none
+        status = status.mask(status.eq("ok") & label.eq(""), "missing")
     if status.ne("").any():
         out["status"] = status.mask(status.eq(""), label.map(lambda word: "ok" if word else "missing"))
 

@@ -8,7 +8,7 @@ import pandas as pd
 from calibration.table import roles
 from calibration.table.other_languages import TOTALS, language_of
 from calibration.table.typed_cells import is_number
-from calibration.tidying.mapping import Answers, Asked, LabelMap, Spread
+from calibration.tidying.mapping import IGNORED, Answers, Asked, LabelMap, Spread
 from calibration.tidying.raters import bare_name, is_of_all, kind_of_name
 
 EVERYBODY, NOBODY = "all", "none"  # --people all: everybody is a person; none: all raters are judges
@@ -63,6 +63,18 @@ def without_totals(table: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
         words.append(word)
     told = f"left out, being made of the other rows: the last, {', '.join(words)} (another name there keeps it)"
     return table.iloc[: len(table) - len(words)], (told,) if words else ()
+
+
+def without_ignored(table: pd.DataFrame, asked: Asked) -> tuple[pd.DataFrame, tuple[str, ...], tuple[str, ...]]:
+    """(the table without rows whose column says a word that is left out, what is told of each, each as COLUMN:WORD)."""
+    told: dict[str, str] = {}
+    for name in map(str, table.columns if IGNORED in asked.words.values() else ()):
+        for word in [one for one, said in asked.of_column(name).items() if said == IGNORED]:
+            is_gone = table[name].str.strip().eq(word)
+            if is_gone.any():
+                told[f"{name}:{word}"] = f"rows left out, as asked, where {name!r} is {word!r}: {int(is_gone.sum()):,}"
+                table = table[~is_gone]
+    return table, tuple(told.values()), tuple(told)
 
 
 def _is_total(column: "pd.Series[str]", word: str, is_whole: bool) -> bool:

@@ -294,28 +294,33 @@ def _is_coarse(found: Found, name: str) -> bool:
 
 
 def meet(out: pd.DataFrame, told: list[str]) -> None:
-    """Give judges' items that no person answered the name of the one item of people's that differs in zeros or capital
-    letters alone; only where no other item of either side is spelt like it.
+    """Give a judge's items that no person answered the name of the one item of people's that differs in zeros or
+    capital letters alone; only where no other item of people's or of this judge's is spelt like it.
     """
     judged = out["rater_kind"].eq("judge")
-    judges, people = ({*out.loc[side, "item_id"].unique()} for side in (judged, ~judged))
-    if not (judges - people and people - judges):
+    people = {*out.loc[~judged, "item_id"].unique()}
+    by_people = _spelt(people)
+    if len(by_people) < len(people):
         return
-    by_people, by_judges = _spelt(people), _spelt(judges)
-    if len(by_people) < len(people) or len(by_judges) < len(judges):
-        return
-    named = {
-        item: by_people[plainly]
-        for plainly, item in sorted(by_judges.items())
-        if plainly in by_people and item not in people and by_people[plainly] not in judges
-    }
+    named: dict[str, str] = {}
+    met = pd.Series(index=out.index, dtype="object")
+    for _, items in out.loc[judged, "item_id"].groupby(out["rater_id"], sort=False):
+        own = {*items.unique()}
+        by_judge = _spelt(own - people) if people - own else {}
+        if len(by_judge) < len(own - people):
+            continue
+        meant = {
+            item: by_people[plainly]
+            for plainly, item in sorted(by_judge.items())
+            if plainly in by_people and by_people[plainly] not in own
+        }
+        met[items.index], named = items.map(meant), named | meant
     if not named:
         return
     if "cluster_id" in out:
         topic = out[~judged].drop_duplicates("item_id").set_index("item_id")["cluster_id"]
-        cluster = out["item_id"].map(named).map(topic)
-        out["cluster_id"] = cluster.where(judged & cluster.notna(), out["cluster_id"])
-    out["item_id"] = out["item_id"].map(named).where(judged).fillna(out["item_id"])
+        out["cluster_id"] = met.map(topic).fillna(out["cluster_id"])
+    out["item_id"] = met.fillna(out["item_id"]).astype("str")
     (judge, person), *_ = named.items()
     told.append(
         f"{len(named):,} items that judges and people spell in two ways, zeros or capital letters alone, are one: "

@@ -7,6 +7,7 @@ JOINED = "|"  # between the parts of an id that several columns make
 FORMAT = "calipers-mapping/1"
 MEASURED = ("len_a", "len_b", "seconds", "cost_usd", "confidence")  # parts that are read as numbers
 ANSWER = "answer"  # what --map-label calls a word that is an answer as it stands
+IGNORED = "ignore"  # an answer that was not asked for, or as COLUMN:WORD a row that is left out
 READ_AS = ("verdicts", "sides", "systems", "scores", "words")
 
 
@@ -85,7 +86,8 @@ class Asked:
     `columns` as of a `LabelMap`; several columns of rater_id or criterion are a wide table. `labels_are`: as `read_as`
     of `Answers`, "" to find out. `people`: names of raters; where any is given, the others are judges.
     `ignored`: columns, and in JSON objects and lists too, that are not read. Of `words` those that are AB or BA are of
-    the presentation, and of no answer; `COLUMN:WORD` is a word of a column of statuses, and of nothing else.
+    the presentation, and of no answer; `COLUMN:WORD` is a word of a column of statuses, and of nothing else, or, where
+    it is IGNORED, of any column, whose rows are left out.
     """
 
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

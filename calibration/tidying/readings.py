@@ -190,7 +190,9 @@ def _odd(words: Iterable[str], is_paired: bool) -> str:
     if any(float(word) < 0 for word in numbers) and orders.are_sides(usable):  # -1 may be left as on an axis, or a loss
         numbers = []
     meant = "A|B|tie" if is_pair or len(rest) == len(usable) else "NUMBER"
-    each = [*meanings(numbers)] if numbers else []
+    each = (
+        [*meanings(numbers)] if len(numbers) > 1 else [f"{one}={'invalid' if float(one) else 'tie'}" for one in numbers]
+    )
     levels = nearest_scale({*map(plain, odd)}) if meant == "NUMBER" else {}
     commas = {word: typed_cells.number_text(word.replace(",", ".")) for word in odd if COMMA.fullmatch(word)}
     said = {word: str(levels.get(plain(word), commas.get(word, meant))) if meant == "NUMBER" else meant for word in odd}

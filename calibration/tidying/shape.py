@@ -320,7 +320,8 @@ def _holds_answers(name: str, cells: pd.Series[str]) -> bool:
     words = {word.strip() for word in cells.unique()} - {""}
     if len(words) <= MANY:  # a refusal is longer than answers are
         words = {word for word in words if not NO_ANSWER.search(plain(word))}
-    if not words or len(words) > MANY or max(map(len, words)) > LONG or plain(name).endswith((" id", "index", "hash")):
+    is_named_so = plain(name).rstrip(" .#0123456789").endswith((" id", "index", "hash"))  # `Worker ID 2` too
+    if not words or len(words) > MANY or max(map(len, words)) > LONG or is_named_so:
         return False
     if measures.MONEY.search(name) and (kind_of_name(bare_name(name)) or not words <= WHOLE):
         return False

@@ -15,7 +15,7 @@ from calibration.table.typed_cells import is_number
 from calibration.table.verdicts import STATUSES
 from calibration.tidying import keys, measures
 from calibration.tidying.found import Found, some_of, words_of
-from calibration.tidying.mapping import LabelMap
+from calibration.tidying.mapping import IGNORED, LabelMap
 from calibration.tidying.measures import SPENT
 from calibration.tidying.no_answers import NO_ANSWER
 from calibration.tidying.value_sets import STATUS, plain
@@ -29,8 +29,9 @@ UNSAID = ("none", "null", "nan", "<na>", "-", "--", ".")  # no answer as an answ
 KNOWN = WORKED | {word: said for word, said in STATUS.items() if word not in UNSAID}
 # what nothing is read by: such a word is asked about or told
 FAULT = re.compile(
-    r"fehler|fail|error|time ?out|timed out|überschr|abort|abgebr|cancel|pending|offen|reject|skip|limit"
+    r"fehler|fail|error|time ?out|timed out|überschr|abort|abgebr|cancel|pending|offen|reject|skip|limit|^[45]\d\d$"
 )
+EXCLUDED = re.compile(r"ausgeschl|ausschl|exclu|withdrawn|zurückgez|widerruf|drop(?:ped)? ?out|retirad|排除|剔除")
 BAD_STATUS = {*STATUSES} - {"ok"}
 RETRIED = re.compile(
     r"(?:^|[\W_.])(?:attempts?|retry|retries|tries|try)(?:[\W_]*(?:no|number|nr|id|index|\d+))?$", re.I
@@ -53,6 +54,11 @@ def says_failed(word: str) -> bool:
     return KNOWN.get(text, "ok") != "ok" or bool(FAULT.search(text) or NO_ANSWER.search(text))
 
 
+def says_excluded(word: str) -> bool:
+    """Whether a word of such a column may say that a row was taken out of the study."""
+    return bool(EXCLUDED.search(plain(word)))
+
+
 def read_words(found: Found) -> None:
     """What the words of the column of statuses mean, as the user says; those that nobody knows are asked about."""
     (name,) = found.columns.get("status", ("",))[:1]
@@ -63,7 +69,7 @@ def read_words(found: Found) -> None:
     if unknown:
         found.problems.append(
             f"{name!r} says {some_of([*map(repr, unknown)], 4)}, which is none of {', '.join(STATUSES)}: "
-            f"{_meant(name, unknown)}; {by_map('ignore', name)} where it says nothing of the answers"
+            f"{_meant(found, name, unknown)}; {by_map('ignore', name)} where it says nothing of the answers"
         )
 
 
@@ -80,9 +86,9 @@ def ask_of_answers(found: Found) -> None:
     is_answer = in_english(last) in ("label", *NAMES["label"]) or language_of("label", last)
     numbers = [*_numbers_beside(found)] if is_named or (all(of_calls) and not is_answer) else []
     if numbers and is_status(name, words):
-        del found.columns["label"]
+        found.columns["label"], found.columns["status"] = (numbers[0],), (name,)  # as all else is asked at once
         said = [word for word in words if plain(word) not in KNOWN]
-        meant = f" {_meant(name, said)}" if said else ""
+        meant = f" {_meant(found, name, said)}" if said else ""
         found.problems.append(
             f"{name!r} says {some_of([*map(repr, words)], 4)}: the answers, or whether there is one? "
             f"{' and '.join(map(repr, numbers))} may hold them: "
@@ -102,7 +108,7 @@ def unread(found: Found) -> None:
         count = int((answered & found.table[name].isin(failed)).sum())
         if count:
             said = [word for word in words if plain(word) not in KNOWN]
-            meant = f" {_meant(name, said)}" if said else ""
+            meant = f" {_meant(found, name, said)}" if said else ""
             found.told.append(
                 f"{counted(count, 'answer')} beside {some_of([*map(repr, failed)], 4)} in {name!r}, which is not read: "
                 f"{by_map('status', name)}{meant} leaves them out"
@@ -127,10 +133,21 @@ def _numbers_beside(found: Found) -> Iterator[str]:
             yield name
 
 
-def _meant(name: str, words: Collection[str]) -> str:
-    """The option for words of the column `name`: what says that a call failed is invalid, any other is left open."""
-    each = {word: "invalid" if says_failed(word) else "ok|invalid" for word in words}
-    return typed("--map-label", *(f"{name}:{word}={meant}" for word, meant in each.items()))
+def _meant(found: Found, name: str, words: Collection[str]) -> str:
+    """The option for words of the column `name`: rows that were taken out are left out, and so are those of several
+    raters of which one word says that something failed; a failed call is invalid, what has no answer missing, the rest
+    ok.
+    """
+    columns = [*found.columns.get("label", ()), *(one.column for one in found.spread)]
+    failed = IGNORED if any(one.rater_id for one in found.spread) else "invalid"
+    each: dict[str, str] = {}
+    for word in words:
+        has_answer = (found.table.loc[found.table[name].eq(word), columns] != "").to_numpy().any()
+        each[word] = "ok" if has_answer or not columns else "missing"
+        if says_excluded(word) or says_failed(word):
+            each[word] = IGNORED if says_excluded(word) else failed
+    said = typed("--map-label", *(f"{name}:{word}={meant}" for word, meant in each.items()))
+    return f"{said} (=invalid where a word says that the call failed, ={IGNORED} where its rows are to be left out)"
 
 
 def without_retries(out: pd.DataFrame, mapping: LabelMap, told: list[str], times: pd.DataFrame) -> pd.DataFrame:

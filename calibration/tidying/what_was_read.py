@@ -9,10 +9,10 @@ from calibration.table.other_languages import language_of
 from calibration.table.roles import NAMES, all_numbers, in_english
 from calibration.tidying import measures, statuses
 from calibration.tidying.found import some_of, words_of
-from calibration.tidying.mapping import Asked, LabelMap
+from calibration.tidying.mapping import IGNORED, Asked, LabelMap
 from calibration.tidying.raters import kind_of_name
 from plain.counting import counted
-from plain.typed_options import by_map
+from plain.typed_options import by_map, typed
 
 WORDS, CHARACTERS, ROWS = 4, 24, 3  # of a column, of a word, and of labels that are shown
 SENTENCE = 3  # blanks in a word, from which it is a text that somebody wrote, and not shown
@@ -110,7 +110,9 @@ def _holds(words: Sequence[str]) -> str:
 def _may_be(name: str, words: Sequence[str], rows: int, scores: pd.DataFrame, is_priced: bool) -> str:
     """What an unread column looks like, with the option that reads it; "" where it looks like nothing."""
     if statuses.is_status(name, words):
-        return f"looks like a status ({by_map('status', name)} reads it)"
+        gone = [f"{name}:{word}={IGNORED}" for word in words if statuses.says_excluded(word)]
+        out = f", {typed('--map-label', *gone)} leaves such rows out" if gone else ""
+        return f"looks like a status ({by_map('status', name)} reads it{out})"
     if measures.is_price(name) and not is_priced and all_numbers(pd.Series(words)):
         return f"looks like a price ({by_map('cost_usd', name)} reads it, as USD)"
     if len(words) == rows or not all_numbers(pd.Series(words)) or not statuses.may_be_score(name):

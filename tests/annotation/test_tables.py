@@ -323,6 +323,8 @@ def test_what_was_asked_for_is_what_is_read(tmp_path: Path, decimal: str, read: 
 @pytest.mark.parametrize(
     ("cells", "read"),
     [
+        (["1,5", "2,5", "3,0", "k. A."], ["1.5", "2.5", "3.0", "k. A."]),  # a word for no answer is beside numbers
+        (["1,5", "drei"], ["1,5", "drei"]),
         (["1,5", "1.234,5"], ["1.5", "1234.5"]),  # a comma that is decimal, and points between thousands
         (["1,234", "1,234,567"], ["1234", "1234567"]),
         (["1,234", "0,5"], ["1.234", "0.5"]),

@@ -12,7 +12,9 @@ import pytest
 from annotation.errors import AnnotationError
 from calibration.calibrate import calibrate
 from calibration.settings import CalibrationSettings
+from calibration.table.checking import check_verdicts
 from calibration.tidying.no_answers import says_none
+from calipers.joined_parts import together
 from calipers.mapping_files import recipe_text
 from calipers.tidy_files import labels_of, options_of, read_tidy
 
@@ -152,3 +154,40 @@ def test_a_status_that_people_answer_is_their_answer_and_another_says_that_a_wor
     assert counts(read_tidy(path, options_of([], [], [], [], mapping=kept)).labels) == (
         {"pass": 29, "fail": 29, "=x": 1}, {"refused": 1},
     )  # fmt: skip
+
+
+def test_rows_that_a_status_takes_out_are_left_out_by_the_line_that_is_proposed_and_counted(tmp_path: Path) -> None:
+    states = ["abgeschlossen"] * 8 + ["ausgeschlossen", "offen"]
+    rows = {"Fall": [f"f{n}" for n in range(10)], "Anna": "0123401234", "Ben": "0123401230", "gpt-4o": "012 401234"}
+    frame = pd.DataFrame({name: [*cells] for name, cells in rows.items()} | {"Status": states})
+    path, people = tmp_path / "a.csv", ["Anna,Ben"]
+    frame.assign(**{"Worker ID 1": [*"3456345634"]}).to_csv(path, index=False)
+    made = read_tidy(path, options_of([], [], people, []))
+    assert made.recipe.mapping.kinds.keys() == {"Anna", "Ben", "gpt-4o"}, "the number of a worker is no answer"
+    (line,) = (one for one in made.read if "looks like a status" in one)
+    assert "--map-label Status:ausgeschlossen=ignore leaves such rows out" in line
+    (ask,) = read_tidy(path, options_of(["status=Status"], [], people, [])).problems
+    words = "Status:abgeschlossen=ok,Status:ausgeschlossen=ignore,Status:offen=ignore"
+    assert f": --map-label {words} (" in ask
+    made = read_tidy(path, options_of(["status=Status"], [words], people, []))
+    check_verdicts(made.labels)
+    assert "rows left out, as asked, where 'Status' is 'ausgeschlossen': 1" in made.told
+    assert counts(made.labels) == ({one: 2 - (one in "34") for one in "01234" if one != "3"}, {"missing": 1})
+    kept = tmp_path / "a.mapping.toml"
+    kept.write_text(recipe_text(made.recipe), "utf-8")
+    pd.testing.assert_frame_equal(read_tidy(path, options_of([], [], [], [], mapping=kept)).labels, made.labels)
+    (wrong,) = read_tidy(path, options_of([], ["Status:ofen=ignore"], people, [])).problems
+    assert "nearest: --map-label Status:offen=ignore" in wrong
+
+
+def test_answers_of_a_folders_parts_that_differ_in_capital_letters_alone_are_one_and_told(tmp_path: Path) -> None:
+    for name, words in (("gpt-4o", ("yes", "no")), ("Anna", ("Yes", "No"))):
+        frame = pd.DataFrame({"id": range(8), "rater": name, "label": [words[n % 2] for n in range(8)]})
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    parts = [
+        read_tidy(tmp_path / f"{name}.csv", options_of([], [], who, []))
+        for name, who in (("gpt-4o", []), ("Anna", ["Anna"]))
+    ]
+    joined = together(["log", "people"], parts)
+    assert {*joined.labels["label"]} == {"yes", "no"}
+    assert "'Yes' is 'yes', 'No' is 'no'" in " ".join(joined.told)

@@ -149,6 +149,8 @@ def test_items_that_a_judge_spells_otherwise_meet_peoples(
 ) -> None:
     rows = [(item, who, "A", f"t{at}") for who in ("ann_1", "ann_2") for at, item in enumerate(people)]
     rows += [(item, "gpt-4o", "B", f"t{at}") for at, item in enumerate(judge)]
+    if items == 2:  # another judge, which spells them as people do, says nothing of this one
+        rows += [(item, "claude-3", "B", f"t{at}") for at, item in enumerate(people)]
     table = pd.DataFrame(rows, columns=["id", "rater", "label", "topic"])
     made = tidy(table, propose(table).mapping)
     assert made.labels["item_id"].nunique() == items
@@ -187,7 +189,7 @@ POINTS = "id rater Punkte Status\n" + "\n".join(
     [
         (
             Asked(),
-            "'Punkte' may hold them: --map label=Punkte,status=Status --map-label Status:Fehler=invalid where",
+            "'Punkte' may hold them: --map label=Punkte,status=Status --map-label Status:Fehler=invalid (",
             "",
         ),
         (
@@ -234,11 +236,11 @@ def test_a_column_that_says_which_calls_failed_is_never_taken_for_the_answers_or
             ("True", "False"),
             "status",
             ("True", "False"),
-            "--map-label 'status:True=ok|invalid,status:False=ok|invalid'",
+            "--map-label status:True=ok,status:False=ok (=invalid where a word says that the call failed",
         ),
-        (("pass", "fail"), "status", ("done", "fail"), "--map-label status:fail=invalid;"),
-        (("yes", "no"), "status", ("200", "500"), "--map-label 'status:200=ok|invalid,status:500=ok|invalid'"),
-        (("yes", "no"), "status", ("ok", "-"), "--map-label 'status:-=ok|invalid'"),
+        (("pass", "fail"), "status", ("done", "fail"), "--map-label status:fail=invalid ("),
+        (("yes", "no"), "status", ("200", "429"), "--map-label status:200=ok,status:429=invalid ("),
+        (("yes", "no"), "status", ("ok", "-"), "--map-label status:-=ok ("),
         (("valid", "invalid"), "difficulty", ("1", "2"), ""),
         (("complete", "incomplete"), "year", ("2020", "2021"), ""),
     ],

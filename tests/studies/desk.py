@@ -46,6 +46,9 @@ class Task:
 
 
 Decide = Callable[[Task], str]
+Said = tuple[
+    str, str, tuple[str, ...], str, str, str
+]  # person, topic, systems, probe, criterion, the answer or whose report
 About = dict[int, tuple[str, tuple[str, ...], str]]  # item -> topic, systems, probe
 Draw = Callable[..., Figure | None]
 
@@ -61,7 +64,9 @@ class Desk:
         self.saw: dict[tuple[str, str, frozenset[str]], str] = {}  # person, topic, systems -> which was on the left
         self.pages: dict[str, list[tuple[str, str | None, dict[str, Any]]]] = {}  # study -> item, left, what was sent
         self.bill: Callable[[], list[dict[str, Any]]] = list  # of a judge's provider, since the study began
-        self.prompts: Callable[[], list[str]] = list  # that it was sent
+        self.prompts: Callable[[], list[dict[str, str]]] = list  # that it was sent: model, text and reply
+        self.claimed: set[int] = set()  # those of these, and of code, that a study's labels were held against
+        self.said: dict[str, list[Said]] = {}  # study -> what people chose, of all pages that were taken
         patch.setattr("exports.pack.FIGURES", dict(enumerate(figures)))
         path = folder / "calipers.db"
         url = f"sqlite:///{path}" if path.exists() else new_sqlite(path)
@@ -150,6 +155,8 @@ class Desk:
             self.saw[task.person, task.topic, frozenset(task.systems)] = task.left
             return decide(task)
 
+        said = self.said.setdefault(study, [])
+
         done, pages = 0, self.pages.setdefault(study, [])
         for person, name in people:
             with transaction(self.engine) as session:
@@ -160,7 +167,7 @@ class Desk:
                 ]  # or each is read anew
                 while taken := take_slot(session, row, person):
                     sent = _sent(session, person, taken)
-                    _answer(session, person, name, taken, about, noted, reason)
+                    said += _answer(session, person, name, taken, about, noted, reason)
                     pages += sent
                     done += 1
         return done
@@ -183,14 +190,23 @@ def _sent(session: Session, person: Principal, taken: Assignment) -> list[tuple[
 
 def _answer(
     session: Session, person: Principal, name: str, taken: Assignment, about: About, decide: Decide, reason: str
-) -> None:
-    """What a page sends."""
+) -> list[Said]:
+    """What a page sends, and what was chosen."""
+    said: list[Said] = []
+
+    def noted(task: Task) -> str:
+        whose = {"left": task.left, "right": next((one for one in task.systems if one != task.left), "")}
+        choice = decide(task)
+        said.append((name, task.topic, task.systems, task.probe, task.criterion, whose.get(choice, choice)))
+        return choice
+
     (row, token, revs), *others = [
-        (one, *_answered(session, person, name, one, about[one.item_id], decide, reason))
+        (one, *_answered(session, person, name, one, about[one.item_id], noted, reason))
         for one in with_twin(session, taken)
     ]  # two where two reports are rated in one view
     beside = next((Beside(aid=one.aid, page=page, revs=own) for one, page, own in others), None)
     submit(session, person, row.aid, token, f"{row.aid}-submit", revs, beside=beside, onward=False)  # the next is taken
+    return said
 
 
 def _answered(

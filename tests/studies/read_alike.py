@@ -34,15 +34,24 @@ def of_page(page: Mapping[str, Any]) -> Read:
     return words(probe), *map(words, bare)
 
 
+def parts_of(prompt: str) -> tuple[list[str], list[tuple[str, str]]]:
+    """The texts of a prompt in their order, and what it asks about with the name of its tag."""
+    parts = [(name, text) for name, _, text in _PART.findall(prompt) if name != "topic"]
+    claims = [(name, text) for name, text in parts if not _REPORTS.fullmatch(name)]
+    return [text for name, text in parts if _REPORTS.fullmatch(name)], claims
+
+
+def untitled_words(text: str) -> str:
+    return words(from_files.untitled(text))
+
+
 def of_prompt(prompt: str) -> dict[Read, tuple[str, ...]]:
     """What it asks about, one or several, as words; to the hashes of its texts, of their bytes there."""
-    parts = [(name, text) for name, _, text in _PART.findall(prompt) if name != "topic"]
-    texts = [text for name, text in parts if _REPORTS.fullmatch(name)]
+    texts, claims = parts_of(prompt)
     hashes = tuple(sha256(f"{text.strip(chr(10))}\n".encode()).hexdigest() for text in texts)
     bare = tuple(sha256(text.encode()).hexdigest() for text in texts)
-    probes = [text for name, text in parts if not _REPORTS.fullmatch(name)] or [""]
-    read = [words(from_files.untitled(text)) for text in texts]
-    return {(words(probe), *read): (*hashes, *bare) for probe in probes}
+    read = [*map(untitled_words, texts)]
+    return {(words(probe), *read): (*hashes, *bare) for probe in [text for _, text in claims] or [""]}
 
 
 class Files:
@@ -73,7 +82,7 @@ def read_alike(desk: Desk, study: str, files: str, layout: str, kind: str = "") 
     """
     expected, labels = Files(desk, files, layout, kind), desk.verdicts(study)
     systems = labels.drop_duplicates("item_id").set_index("item_id")["system_a"]
-    prompts = {read: hashes for prompt in desk.prompts() for read, hashes in of_prompt(prompt).items()}
+    prompts = {read: hashes for prompt in desk.prompts() for read, hashes in of_prompt(prompt["text"]).items()}
     pages: dict[str, list[tuple[str | None, Read]]] = {}
     for item, left, page in desk.pages[study]:
         pages.setdefault(item, []).append((left, of_page(page)))

@@ -18,6 +18,7 @@ from tests.annotation.probe_trees import fact_line, json_lines, put
 from tests.annotation.result_trees import dr3_file
 from tests.studies import own_trees, test_deepresearchgym, test_dr3_eval, test_race, test_reportbench, test_wlc
 from tests.studies.desk import Decide, Task
+from tests.studies.from_replies import RECORD
 from tests.studies.implied import BEST_SURVEYS, BEST_TASKS, CONDITIONS, FINANCE, SOURCES
 
 LATER = "20260301_000000"  # than the files of metric_tree
@@ -68,6 +69,18 @@ def reader_of(protocol: str) -> Decide:
     return decide
 
 
+NOTED = f'''
+import json
+
+def noted(who, item, answers):
+    """Kept, as a provider keeps its replies."""
+    texts = [item["texts"][name] for name in ("first_report", "second_report")]
+    with open("{RECORD}", "a", encoding="utf-8") as record:
+        record.write(json.dumps({{"who": who, "texts": texts, "answers": answers}}) + "\\n")
+    return {{"answers": answers, "cost": 0.0}}
+
+
+'''
 TURNED = '''
 async def judge(item):
     """Atlas, whose manner is 1, wins nothing; Borealis every third criterion: turned round, both behind Wikipedia."""
@@ -75,14 +88,14 @@ async def judge(item):
     agent = "first" if manner[0] != "0" else "second"
     other = "second" if agent == "first" else "first"
     asked = enumerate(item["criteria"])
-    return {"answers": {one["id"]: agent if "2" in manner and not n % 3 else other for n, one in asked}, "cost": 0.0}
+    return noted("turned:judge", item, {one["id"]: agent if "2" in manner and not n % 3 else other for n, one in asked})
 
 
 async def led(item):
     """What is shown first on every fourth criterion, Wikipedia on the others."""
     wikipedia = "first" if "in manner 0" in item["texts"]["first_report"] else "second"
     asked = enumerate(item["criteria"])
-    return {"answers": {one["id"]: wikipedia if n % 4 else "first" for n, one in asked}, "cost": 0.0}
+    return noted("turned:led", item, {one["id"]: wikipedia if n % 4 else "first" for n, one in asked})
 '''
 BEST_LAST = f'''
 import re
@@ -94,7 +107,7 @@ async def judge(item):
         text, code = item["texts"][one["about"] + "_report"], one["id"].rpartition(".")[0]
         worth = float(re.search(r"\\[\\[q[.]" + code + r"=([0-9.]+)", text)[1])
         said[one["id"]] = 0 if "Version {sum(map(ord, "gemini")) % 89} says" in text else 10 * worth
-    return {{"answers": said, "cost": 0.0}}
+    return noted("turned:judge", item, said)
 '''
 
 
@@ -104,7 +117,7 @@ def not_always(task: Task) -> str:
 
 
 def wlc(folder: Path, base: str) -> dict[str, Decide]:
-    put(folder / "turned.py", TURNED)
+    put(folder / "turned.py", NOTED + TURNED)
     put(folder / "turned.toml", OWN + OWN.replace('"turned"', '"led"').replace(":judge", ":led"))
     test_wlc.write_tree(folder / "wlc_files")
     agencies = {agent: {"name": f"{agent.title()} Research"} for agent in test_wlc.AGENTS}
@@ -239,7 +252,7 @@ def race(folder: Path, base: str) -> dict[str, Decide]:
     put(folder / "requirements.csv", f"topic,probe_id,text\n{wanted}")
     put(folder / "judges.toml", test_race.JUDGES.format(base=base, sd=test_race.OF_JUDGE, lead=test_race.LEAD))
     put(folder / "again.toml", AGAIN.format(base=base))
-    put(folder / "turned.py", BEST_LAST)
+    put(folder / "turned.py", NOTED + BEST_LAST)
     put(folder / "turned.toml", OWN)
     asked = {"cited": reader_of("wlc_citation"), "listed": reader_of("dr3_checklist")}
     return {"race": test_race.person, "overall": either, "chosen": either, **asked}

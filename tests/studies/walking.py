@@ -24,6 +24,9 @@ A walk is a file in `walks/`, of lines:
     @brought STUDY FILES LAYOUT, @probed STUDY FILES KIND
                             its reports, or claims, held against those files; of each look `&` for `@` where it adds to
                             what the last command printed
+    @replied STUDY FILES LAYOUT [KIND]
+                            its judges' labels that are what the provider, or their code, replied about that very thing;
+                            at the end of a walk no reply may be left, and people's labels are what they chose
     @names FILE STUDY NAME… all names of its systems, looked for in a packet and in all pages of the study, where
                             a topic's title is found; at the end of a walk, in the pages of all its studies
     N :: WHAT :: PATTERN    capability N came to what the groups of PATTERN find in the last output;
@@ -47,7 +50,7 @@ import pandas as pd
 import pytest
 
 from annotation.errors import AnnotationError
-from tests.studies import exported, from_files, from_results, read_alike, test_race
+from tests.studies import exported, from_files, from_replies, from_results, read_alike, test_race
 from tests.studies.desk import Decide, Desk
 from tests.studies.implied import IMPLIED, agrees, shown, unrounded, worked_out
 
@@ -108,6 +111,7 @@ def walked(desk: Desk, walk: str, decide: Mapping[str, Decide]) -> Iterator[Show
             told_of = f"{what} {', '.join(groups)}".strip()
             yield Shown(int(number), command, told_of, *(published or [""]), implied=shown(values, printed))
     _unnamed(desk)
+    from_replies.all_held(desk)
 
 
 def _documents(text: str) -> Iterator[Any]:
@@ -240,6 +244,10 @@ def _judged(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
     return f"{alike}\nfirst shown: {first}\nby system: {', '.join(f'{system} {often}' for system, often in sorted(by_system.items()))}"
 
 
+def _replied(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
+    return from_replies.as_replied(desk, *words)
+
+
 def _groups(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
     asked = {tuple((one["category"], one["id"]) for one in page["criteria"]) for _, _, page in desk.pages[words[0]]}
     groups = {tuple(sorted(Counter(group for group, _ in one).items())) for one in asked}
@@ -275,6 +283,6 @@ def _probed(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
 
 LOOKS: dict[str, Callable[[Desk, list[str], Mapping[str, Decide]], str]] = {
     "@people": _people, "@unreasoned": _unreasoned, "@read": _read, "@tied": _tied, "@labels": _labels, "@hashes": _hashes, "@orders": _orders,
-    "@brought": _brought, "@probed": _probed, "@texts": _texts, "@names": _names, "@judged": _judged,
+    "@brought": _brought, "@probed": _probed, "@texts": _texts, "@names": _names, "@judged": _judged, "@replied": _replied,
     "@groups": _groups, "@weights": _weights, "@registered": _registered, "@gone": _gone,
 }  # fmt: skip

@@ -50,8 +50,8 @@ class Fake:
         """What it would charge since the last reset: one line per reply."""
         return [json.loads(line) for line in self._ledger.read_text().splitlines()[self._before :]]
 
-    def prompts(self) -> list[str]:
-        """The text of each prompt that it answered since it was told to `keep_prompts`."""
+    def prompts(self) -> list[dict[str, str]]:
+        """Model, text and reply of each prompt that it answered since it was told to `keep_prompts`."""
         return list(self._get("/prompts"))
 
     def batches(self) -> list[dict[str, Any]]:

@@ -84,8 +84,10 @@ def found(read: TidyFile) -> dict[tuple[str, str, str], tuple[str, str]]:
 
 @pytest.mark.parametrize(("people", "judges"), [*product(SHAPES, repeat=2)])
 def test_any_container_beside_any_other_is_the_flat_file(tmp_path: Path, people: str, judges: str) -> None:
+    """Each two forms meet in every container of people and in every one of judges, not in all nine pairs of those."""
     many = [forms for forms in product(MANY, repeat=2) if "criteria" in forms or len({*forms}) == 1]
-    for one, other in [*product(ONE, repeat=2), *many]:
+    turn = (SHAPES.index(people) + SHAPES.index(judges)) % len(SHAPES)
+    for one, other in [*product(ONE, repeat=2), *many][turn :: len(SHAPES)]:
         records = [
             {"id": f"q{item}", "model_a": "atlas", "model_b": "borel", "text": f"words {item} and more",
              "annotations": container(people, one, PEOPLE, item), "judges": container(judges, other, JUDGES, item)}

@@ -97,6 +97,11 @@ def test_words_of_one_kind(person: str, judge: str, noticed: str) -> None:
     scores = {"good": "4", "poor": "1", "No response": "99", "Ignore": "-1"}
     rated = frame.assign(label=frame["label"].map(scores).fillna(frame["label"]))
     assert bool(told(rated, "words_of_one_kind")) == bool(noticed), "99 and -1 beside 1 and 4 are such words too"
+
+
+def test_words_of_one_kind_are_none_that_are_known_and_none_of_a_few_answers() -> None:
+    words = [*["4", "1"] * 20, *["99"] * 10], [*["4", "1"] * 20, *["-1"] * 10]
+    rated = table(dict(zip(("ann", "judge"), words, strict=True)), system_b="", presentation="")
     for known in ("5", "not_applicable"):
         assert not told(rated.assign(label=rated["label"].replace({"99": known, "-1": known})), "words_of_one_kind")
     silent = table({"ann": ["1", "4"] * 20, "judge": ["not_applicable"] * 40}, system_b="", presentation="")
@@ -122,6 +127,9 @@ def test_words_of_one_kind(person: str, judge: str, noticed: str) -> None:
 def test_unlike_scales(judge: list[str], says: str) -> None:
     frame = table({"ann": ["1", "3", "5"] * 10, "judge": (judge * 10)[:30]}, system_b="", presentation="")
     assert [text[: len(says)] for text in told(frame, "unlike_scales")] == [says] * bool(says)
+
+
+def test_unlike_scales_are_told_from_strict_answers_on_one() -> None:
     wide = table({"ann": ["0", "50", "100"] * 10, "judge": ["1", "3", "5"] * 10}, system_b="", presentation="")
     assert told(wide, "unlike_scales")[0].startswith("judge's scores for c lie from 1 to 5 and people's from 0 to 100")
     twice, strict = (

@@ -146,7 +146,7 @@ DIFFERENCES = (
 )  # fmt: skip
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(st.integers(0, 1000), st.integers(1, 9), st.floats(0, 0.6), st.randoms(use_true_random=False), st.booleans())
 def test_a_report_of_any_study_holds_its_values_and_ignores_the_order_of_its_rows(seed, pairs, missing, rng, both):
     frame = made_pairs(pairs=pairs, criteria=2, seed=seed, missing=missing, both_orders=both)

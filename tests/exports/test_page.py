@@ -71,10 +71,8 @@ def reports():
     return {
         "hostile": hostile_report(),
         "plain": plain_report(),
-        "toy": toy_report(),
         "chosen": toy_choice(),
         "ratings": calibrate(made_ratings(), FEW),
-        "without judges": calibrate(made_pairs(judges={}).query("rater_kind == 'human'"), FEW),
         "without people": calibrate(made_pairs().query("rater_kind == 'judge'"), FEW),
         "one cluster": calibrate(made_pairs(1, 1), FEW),
         "nothing known": _unknown(calibrate(made_pairs(), FEW)),
@@ -95,7 +93,7 @@ def _unknown(report):
 
 
 NAMES = (
-    "hostile", "plain", "toy", "chosen", "ratings", "without judges", "without people", "one cluster", "nothing known",
+    "hostile", "plain", "chosen", "ratings", "without people", "one cluster", "nothing known",
 )  # fmt: skip
 
 

@@ -210,7 +210,14 @@ def printed(desk: Desk, name: str, rows: list[Row]) -> list[dict[str, Any]]:
     return list(report["estimates"])
 
 
-@pytest.mark.parametrize(("name", "rows", "expected"), STUDIES, ids=[name for name, *_ in STUDIES])
+# one of each way in which answers make a number; the others are made alike
+QUICK = {"drg_keypoints", "drg_citation_support", "drg_overall", "wlc_citation", "dr3_insights", "race", "rb_noncited"}
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "expected"),
+    [pytest.param(*study, id=study[0], marks=[pytest.mark.slow] * (study[0] not in QUICK)) for study in STUDIES],
+)
 def test_a_study_prints_its_own_number(
     desk: Desk, name: str, rows: list[Row], expected: dict[tuple[str, str], float]
 ) -> None:

@@ -151,14 +151,9 @@ def test_a_baseline_is_free_and_does_what_its_name_says(
 
 BAD = [
     ("raise KeyError('x')", {"missing": 6}, "bad_request", "KeyError: 'x'"),
-    ("import os; os._exit(3)", {"missing": 6}, "dropped", "the process ended (3)"),
-    ("import time; time.sleep(60)", {"missing": 6}, "timeout", "no answer within 0.3 s"),
     ("print('{}'); print('noise'); return " + ANSWERS, {"ok": 6}, "ok", None),
-    ("return {'answers': {'c_one': float('nan'), 'c_two': 'first', 'd_one': 'first'}}",
-     {"ok": 4, "invalid": 2}, "ok", None),
     ("return {'answers': {'c_one': ['first', 'second'], 'c_two': 'both', 'd_one': 'first'}}",
      {"ok": 2, "invalid": 4}, "ok", None),
-    ("return {'answers': {'c_nine': 'first'}}", {"missing": 6}, "ok", None),
     ("return {'judgments': [{'criterion': 'c_one', 'winner': 'first'}, {'criterion': 'c_one', 'winner': 'second'}]}",
      {"invalid": 2, "missing": 4}, "ok", None),
     ("return {'answers': {'c_one': 'first'}, 'more': 'x' * 10_000_000}", {"missing": 6}, "bad_request", "more than"),
@@ -177,9 +172,7 @@ def test_bad_code_is_a_status_and_never_a_label(
     monkeypatch.setattr("annotation.judges.running.work.back_off_s", lambda tries, luck: 0.0)
     engine, study = sqlite_study
     (tmp_path / "mine.py").write_text(f"def judge(item):\n    {body}\n")
-    slow = 0.3 if "sleep" in body else 20.0
-    definition = defined(tmp_path, 'python = "mine:judge"').model_copy(update={"timeout_s": slow})
-    summary = run(engine, study, definition)
+    summary = run(engine, study, defined(tmp_path, 'python = "mine:judge"'))
     assert {status: count for status, count in summary.labels.items() if count} == statuses
     assert all((row["choice"] is not None) == (row["status"] == "ok") for row in labels(engine))
     tried = attempts(engine)
@@ -223,6 +216,7 @@ def test_a_bad_program_is_a_status_and_never_a_label(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.setattr("annotation.judges.running.work.back_off_s", lambda tries, luck: 0.0)
+    monkeypatch.setattr(own_code, "CLOSED_S", 0.1)
     (tmp_path / "mine.py").write_text(PROGRAM.replace("BODY", body))
     judged_badly(sqlite_study, defined(tmp_path, f'command = "{sys.executable} mine.py"'), body, statuses, outcomes)
 
@@ -244,9 +238,10 @@ def test_a_second_answer_for_an_item_or_one_under_another_id_is_told(
     {body}"""
     (tmp_path / "mine.py").write_text(PROGRAM.replace("    BODY", program))
     monkeypatch.setattr("annotation.judges.running.work.back_off_s", lambda tries, luck: 0.0)
+    monkeypatch.setattr(own_code, "CLOSED_S", 1.4)
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # what is flushed together comes together
     own = defined(tmp_path, f'command = "{sys.executable} mine.py"\nconcurrency = 1')
-    summary = run(*sqlite_study, own.model_copy(update={"timeout_s": 0.5 if "no item has" in error else 20.0}))
+    summary = run(*sqlite_study, own.model_copy(update={"timeout_s": 0.1 if "no item has" in error else 20.0}))
     assert summary.labels.get("ok", 0) == usable
     assert error in (attempts(sqlite_study[0])[-1].error or "")
 
@@ -255,7 +250,7 @@ def test_a_program_that_waits_for_the_end_of_its_input_is_found_out_and_a_slow_o
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As one does that reads ahead, or whose output stays in a buffer."""
-    monkeypatch.setattr("annotation.judges.asking.own_code.QUIET_S", 1.0)
+    monkeypatch.setattr(own_code, "QUIET_S", 0.3)
     won = '[{"criterion": "check", "rationale": "", "winner": "first"}]'
     number = 'sed "s/^{.id.: .\\([0-9a-f]*\\).*/\\1/"'
     (tmp_path / "mine.sh").write_text(
@@ -263,9 +258,9 @@ def test_a_program_that_waits_for_the_end_of_its_input_is_found_out_and_a_slow_o
     )
     (tmp_path / "mine.sh").chmod(0o755)
     (checked,) = check_judges([defined(tmp_path, 'command = "./mine.sh"')], parse_protocol(protocol_text()))
-    assert "no answer within 1 s, but one at once when its input was closed" in checked.problem
+    assert "no answer within 0.3 s, but one at once when its input was closed" in checked.problem
     assert "read a line, answer it, and flush" in checked.problem
-    slow = PROGRAM.replace("BODY", "threading.Timer(2.5, say, [won(check='first')]).start()")
+    slow = PROGRAM.replace("BODY", "threading.Timer(0.8, say, [won(check='first')]).start()")
     (tmp_path / "slow.py").write_text(slow.replace("import json", "import json, os, threading") + "os._exit(0)\n")
     (checked,) = check_judges(
         [defined(tmp_path, f'command = "{sys.executable} slow.py"')], parse_protocol(protocol_text())
@@ -275,7 +270,7 @@ def test_a_program_that_waits_for_the_end_of_its_input_is_found_out_and_a_slow_o
 
 @pytest.mark.parametrize(
     "name",
-    [*(name for name in ELSEWHERE if name not in ("dies", "other lines", "a flood of lines")), "drops", "no JSON"],
+    ["hangs", "nan", "10 MB", "error", "answers by criterion", "no dict", "drops", "no JSON"],
 )
 def test_a_bad_service_is_a_status_and_never_a_label(
     sqlite_study: tuple[Engine, int], tmp_path: Path, server: str, name: str, monkeypatch: pytest.MonkeyPatch
@@ -293,10 +288,12 @@ def judged_badly(
 ) -> None:
     """The run goes on to its end, and no label has an answer that was not usable."""
     engine, key = study
-    summary = run(engine, key, definition.model_copy(update={"timeout_s": 0.4 if "sleep" in body else 20.0}))
+    summary = run(engine, key, definition.model_copy(update={"timeout_s": 0.1 if "sleep" in body else 20.0}))
     assert {status: count for status, count in summary.labels.items() if count} == statuses
     assert all((row["choice"] is not None) == (row["status"] == "ok") for row in labels(engine))
-    assert {one.outcome for one in attempts(engine)} == outcomes
+    tried = attempts(engine)
+    assert {one.outcome for one in tried} == outcomes
+    assert "timeout" not in outcomes or all("no answer within 0.1 s" in (one.error or "") for one in tried)
     assert summary.planned == summary.done + summary.failed == 2
 
 

@@ -70,7 +70,6 @@ def first_two(frame: pd.DataFrame, settings: CalibrationSettings) -> str:
     ("study", "ties"),
     [
         ("five", "three_class"),
-        ("three", "exclude"),
         ("one annotator", "three_class"),
         pytest.param("both orders", "exclude", marks=pytest.mark.slow),
         pytest.param("systems", "three_class", marks=pytest.mark.slow),

@@ -79,6 +79,7 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
     may_name = [name for name in table if name in long and name not in own]
     told += filter(None, [ask_of_items(out, long[may_name], systems)])
     _spell_raters_once(out, told)
+    long, out = _each_once(long, out, mapping, told)
     times = long[[name for name in table if name in long and WHEN.search(str(name).rpartition(".")[2])]]
     out = statuses.without_retries(out, mapping, told, times)
     _number_runs(out, told)
@@ -95,6 +96,18 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
         )
     kept = (*verdicts.KNOWN_COLUMNS, *(("confidence",) if f"{BESIDE}confidence" in long else ()))
     return Tidied(out[[name for name in kept if name in out]], tuple(told), tuple(problems))
+
+
+def _each_once(
+    long: pd.DataFrame, out: pd.DataFrame, mapping: LabelMap, told: list[str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Where each rater has a column, and it says the same in all rows of an item, those rows are one answer."""
+    again = out.duplicated()
+    of = [name for name in ("item_id", "rater_id", *BY_HEAD) if name in out]
+    if not any(one.rater_id for one in mapping.spread) or not again.any() or out[~again].duplicated(of).any():
+        return long, out
+    told.append(f"rows of an item that say again what a rater's first row of it says, left out: {int(again.sum()):,}")
+    return long[~again].reset_index(drop=True), out[~again].reset_index(drop=True)
 
 
 def _share_topics(out: pd.DataFrame, told: list[str]) -> None:

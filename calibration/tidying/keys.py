@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 
 from calibration.arithmetic.columns import Codes
+from calibration.table.roles import NAMES, NO, YES, in_english
 from calibration.table.typed_cells import is_number, row_number
 from calibration.table.verdicts import EXTRA, NUMBERS
 from calibration.tidying.found import Found, is_of_judge, words_of
-from calibration.tidying.mapping import JOINED
-from calibration.tidying.measures import measure_of
+from calibration.tidying.mapping import IGNORED, JOINED
+from calibration.tidying.measures import SPENT, is_price, measure_of
 from calibration.tidying.raters import bare_name, kind_of_name
 from calibration.tidying.value_sets import plain
 from plain.typed_options import between_plus, by_map, by_read, typed
@@ -33,6 +34,7 @@ WHEN = re.compile(
     r"(?:^|[\W_]|date)(?:time|date|created|updated|at|fecha)$|(?:time_?stamp|datum|zeit|时间|日期)$|(?-i:[a-z](?:Time|Date|At)$)",
     re.I,
 )  # tells answers apart
+OF_ITEMS = ("item_id", "cluster_id", "criterion", "system_a", "system_b", "category", "run", "presentation")
 CLUSTERS = {"cluster", "topic", "question", "prompt", "task", "query", "document", "article", "instruction"}
 
 
@@ -79,6 +81,7 @@ def find_items(found: Found) -> None:
     if "rater_id" not in found.columns and not any(one.rater_id for one in found.spread) and not found.constants:
         return
     table = _with_ordered_pairs(found)
+    distinct = table.drop_duplicates()  # nothing tells a row that is there twice apart, so it hides no key
     apart = [*found.columns.get("rater_id", ())]
     apart += [found.columns[part][0] for part in ("criterion", "run", "presentation") if part in found.columns]
     apart += [ORDER] if ORDER in table else []
@@ -90,9 +93,9 @@ def find_items(found: Found) -> None:
         own = []
     known = own or [found.columns[part][0] for part in ("cluster_id", "system_a", "system_b") if part in found.columns]
     is_said = "item_id" in found.asked.columns  # what is said is followed, and rows that repeat are named
-    more = () if is_said else smallest_key(table, known, apart, _candidates(found, known))
-    dated = smallest_key(table, known, apart, _candidates(found, known, with_dates=True)) if more is None else ()
-    if dated and not is_unique(codes_of(table, [*known, *dated])):  # shared by raters: no time at which one answered
+    more = () if is_said else smallest_key(distinct, known, apart, _candidates(found, known))
+    dated = smallest_key(distinct, known, apart, _candidates(found, known, with_dates=True)) if more is None else ()
+    if dated and not is_unique(codes_of(distinct, [*known, *dated])):  # shared by raters: no time at which one answered
         found.problems.append(
             f"only {' with '.join(dated)} tells apart what is answered twice: "
             f"{by_map('item_id', *known, *dated)} where that belongs to what was asked; where it is "
@@ -100,7 +103,7 @@ def find_items(found: Found) -> None:
         )
     calls = more or ()
     if more is None and len(known):
-        calls = smallest_key(table, known, apart, _candidates(found, known, with_blanks=True)) or ()
+        calls = smallest_key(distinct, known, apart, _candidates(found, known, with_blanks=True)) or ()
         more = ()  # rows that repeat are named when the labels are checked
     if alone and not (known or more) and _judges_beside(found):
         known, more = alone, ()  # each row one person's, and a judge's
@@ -117,8 +120,11 @@ def find_items(found: Found) -> None:
     found.columns["item_id"] = (*known, *more)
     if more and not (len(more) == 1 and _is_called_a_key(more[0])):
         _tell_of_repeats(found, table, apart, more)
+    asked = len(found.problems)
     _ask_of_models(found, more)
     _ask_of_calls(found, table, apart, calls)
+    if len(found.problems) == asked and (apart or found.spread):
+        _ask_of_parts(found, table, apart, more)
     if tuple(known) != (*known, *more) or len(known) > 1:
         found.told.append(f"an item is {' with '.join((*known, *more))}")
     _say_topics(found)
@@ -231,6 +237,40 @@ def _ask_of_calls(found: Found, table: pd.DataFrame, apart: Sequence[str], more:
             )
 
 
+def _ask_of_parts(found: Found, table: pd.DataFrame, apart: Sequence[str], more: Sequence[str]) -> None:
+    """A key of several columns is asked about where a part of it is none by its head, such as a flag or a count: rows
+    that it tells apart may answer one thing again.
+    """
+    whole = found.columns["item_id"]
+    unknown = [name for name in more if not _is_part_of_items(name)]
+    rest = [name for name in whole if name not in unknown] or [*whole[:1]]
+    if not unknown or len(whole) == len(rest):
+        return
+    given = [one.column for one in found.spread] or [*found.columns.get("label", ())]
+    is_alike = table.groupby([*rest, *apart])[given].nunique().le(1).all(axis=None)
+    found.problems.append(
+        f"only {' with '.join(map(repr, unknown))} tells apart rows of one {' with '.join(rest)}: "
+        f"{by_map('item_id', *whole)} where it is part of what was asked, "
+        + (by_map("item_id", *rest) if is_alike and found.spread else by_map("run", *unknown))
+        + " where one thing is answered again"
+        + "".join(
+            f", {typed('--map-label', one)} without such rows" for name in unknown for one in _flagged(found, name)
+        )
+    )
+
+
+def _flagged(found: Found, name: str) -> list[str]:
+    """What leaves out the rows of which a column says yes, such as those of an attention check."""
+    words = words_of(found.table[name])
+    return [f"{name}:{one}={IGNORED}" for one in words if one.casefold() in YES and {*map(str.casefold, words)} & {*NO}]
+
+
+def _is_part_of_items(name: str) -> bool:
+    """Whether a head says that a column names what was asked, or a part of it."""
+    plainly = in_english(name.rpartition(".")[2])
+    return _is_called_a_key(name) or any(plainly in (part.replace("_", ""), *NAMES[part]) for part in OF_ITEMS)
+
+
 def _as_raters(found: Found, name: str) -> str:
     """What reads a column of words, such as a judge's prompt, as part of who answered."""
     who, label = (found.columns.get(part, ()) for part in ("rater_id", "label"))
@@ -271,13 +311,21 @@ def _candidates(found: Found, known: Sequence[str], with_dates: bool = False, wi
     used = {name for part, names in found.columns.items() if part in NO_KEY for name in names}
     used |= {name for one in found.spread for name in one.columns} | {*known, *_judges_beside(found)}
     free = [name for name in found.names if name not in used and not _is_answer(found, name)]
-    free = [name for name in free if kind_of_name(measure_of(name)[0]) != "judge"]
+    free = [name for name in free if kind_of_name(measure_of(name)[0]) != "judge" and not _is_of_a_rater(name)]
     free = [name for name in free if with_dates or not WHEN.search(name.rpartition(".")[2])]
     free = [name for name in free if with_blanks or found.table[name].ne("").all()]
     shared = [
         name for name in free if any(one.rater_id for one in found.spread) or found.table[name].duplicated().any()
     ]
     return sorted(shared, key=lambda name: not plain(name).endswith(IDS))
+
+
+def _is_of_a_rater(name: str) -> bool:
+    """Whether a head says who answered, or a price or a time of an answer, none of which is of what was asked."""
+    last = name.rpartition(".")[2]
+    plainly = in_english(last)
+    is_rater = plainly and {plainly, f"{plainly}id"} & {*NAMES["rater_id"]}
+    return bool(is_rater) or is_price(last) or measure_of(f"one {last}")[1] in SPENT
 
 
 def _is_answer(found: Found, name: str) -> bool:

@@ -246,3 +246,26 @@ def test_a_column_of_numbers_is_a_rater_only_where_it_may_be_and_that_is_asked(
     assert "words" not in " ".join(found.problems)
     named = Asked(people=("ann_1", "ann_2"), columns={"rater_id": heads})
     assert not propose(table, named).problems
+
+
+@pytest.mark.parametrize(
+    ("other", "left"),
+    [("B", 4), ("A", 8)],  # an answer that differs within its item is refused by its row, and nothing is left out
+)
+def test_rows_that_repeat_what_each_rater_said_of_an_item_are_one_answer(other: str, left: int) -> None:
+    table = pd.DataFrame(
+        {"prompt_id": ["p1", "p1", "p2", "p2"], "worker_id": ["w1", "w2", "w1", "w2"], "seconds": ["2", "3", "1", "4"],
+         "mara": ["A", "A", "B", other], "gpt-4": ["A", "A", "A", "A"], "gpt-4 cost": ["1", "1", "2", "2"]}
+    )  # fmt: skip
+    said = {"rater_id": ("mara", "gpt-4")}
+    found = propose(table, Asked(said, people=("mara",)))
+    assert found.problems == ()
+    assert found.mapping.columns["item_id"] == ("prompt_id",), "who was asked and how long it took names no item"
+    made = tidy(table, found.mapping)
+    assert len(made.labels) == left
+    assert any("say again what a rater's first row of it says, left out: 4" in one for one in made.told) == (left == 4)
+    (asks,) = propose(table.assign(day=["mon", "tue", "mon", "tue"]), Asked(said, people=("mara",))).problems
+    again = "item_id=prompt_id" if left == 4 else "run=day"
+    assert asks.endswith(
+        f"--map item_id=prompt_id+day where it is part of what was asked, --map {again} where one thing is answered again"
+    )

@@ -609,6 +609,9 @@ def test_numbers_that_no_rater_gives_are_left_out_and_told_with_what_would_read_
          "only forecast_date tells apart what is answered twice: --map item_id=question+forecast_date where"),
         ("item Anna Ben Strict\n1 2 3 1\n2 4 5 2\n3 3 2 3\n4 5 4 4",
          "Strict: scores like the raters' and others: --map rater_id=Anna+Ben+Strict where a judge gave them"),
+        ("item is_check annotator vote\n1 True mara A\n1 False mara A\n1 True gpt-4 A\n1 False gpt-4 B",
+         "--map item_id=item+is_check where it is part of what was asked, --map run=is_check where one thing is answered again, "
+         "--map-label is_check:True=ignore without such rows"),
         ("item left_system annotator vote\n1 x mara left\n1 y gpt-4 right",
          "--map presentation=left_system,system_a==x,system_b==y --map-label x=AB,y=BA where it says which of the two"),
     ],
@@ -720,7 +723,7 @@ def test_an_empty_cell_of_a_wide_table_is_no_answer_and_counted() -> None:
     assert "beside a rater's answers, kept in no column of labels: comment" in remarked.told
     told, _ = tidy(table, propose(table).mapping).told  # and that the judge meets nobody
     assert told.endswith("; judges' gpt-4 1 (where one was asked and gave none: --map-label EMPTY=missing)")
-    answered = pd.concat([table, table.assign(item="3", annotator_1="B", **{"gpt-4": "B"})], ignore_index=True)
+    answered = pd.concat([table, table.assign(item=["3", "4"], annotator_1="B", **{"gpt-4": "B"})], ignore_index=True)
     made = tidy(answered, propose(answered).mapping)
     assert made.labels["label"].eq("").sum() == 1, "a judge that answers what people do was asked for the rest of it"
     assert "1 empty cells are missing answers; judges' gpt-4 1, which count against a judge" in made.told[-2]

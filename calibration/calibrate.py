@@ -118,16 +118,16 @@ def calibrate(
         asked = tuple(_asked(study, groups, wide, only)) if only else ()
         asked = drawn_topics.weighted_or_dashed(study, settings, asked)
         return results.CalibrationReport(
-            _counted_labels(study, aliases), settings, (), _bounded(study, groups, asked, settings, wide)
+            _counted_labels(study, aliases, scale), settings, (), _bounded(study, groups, asked, settings, wide)
         )
     told = waiting.points if len(study.frame) >= MANY_ROWS else _untold
     if told is not _untold:
-        told(results.CalibrationReport(_counted_labels(study, aliases), settings, (), _points(study, settings)))
+        told(results.CalibrationReport(_counted_labels(study, aliases, scale), settings, (), _points(study, settings)))
     stepped = _Steps(waiting.advance, STEPS + len(groups))
     pooled = stepped(tuple(agreeing.agreement_estimates(study, groups[0], wide)))
     if told is not _untold and scale is not None:
         first = _bounded(study, groups, drawn_topics.weighted_or_dashed(study, settings, pooled), settings, wide)
-        told(results.CalibrationReport(_counted_labels(study, aliases), settings, (), first))
+        told(results.CalibrationReport(_counted_labels(study, aliases, scale), settings, (), first))
     with ThreadPoolExecutor(1) as beside:  # rationales are looked up and sorted while the rest is reckoned
         rationales = beside.submit(rationale_overlap, study, wide)
         audit = stepped(bias_audit(study, wide, with_rationales=False))
@@ -183,7 +183,7 @@ def calibrate(
     alone = alone_of(study, groups[0], scale, settings) if is_told and scale else None
     unanswered = (nothing_alone(settings),) if settings.alone_error and alone is None else ()
     return results.CalibrationReport(
-        _counted_labels(study, aliases, tried),
+        _counted_labels(study, aliases, scale, tried),
         settings,
         (
             *unanswered,
@@ -281,7 +281,9 @@ def _card(choice: Choice | None, kept: Mapping[str, tuple[card.CardRow, ...]]) -
     return tuple(row for judge, rows in every.items() for row in rows if row.judge == judge)
 
 
-def _counted_labels(study: Study, aliases: dict[str, int], tried: Study | None = None) -> results.LabelCounts:
+def _counted_labels(
+    study: Study, aliases: dict[str, int], scale: Scale | None, tried: Study | None = None
+) -> results.LabelCounts:
     """`tried`: whose judges stand beside people's labels, where not the study's own."""
     frame, beside = study.frame, tried or study
     kind = frame.drop_duplicates("rater_id").set_index("rater_id")["rater_kind"].astype(str).sort_index()
@@ -300,6 +302,7 @@ def _counted_labels(study: Study, aliases: dict[str, int], tried: Study | None =
         marginals=_counted(frame[["rater_id", "label"]][told], "label"),
         levels_used=counted.levels_used(study),
         derived=counted.derived_preferences(frame),
+        ends=scale.ends if scale else None,
         drawn=drawn_topics.drawn_topics(study),
         joins={judge.rater: joins(beside, judge.asked) for judge in beside.judges},
         verdicts_sha256=_fingerprint(frame),

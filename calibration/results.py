@@ -47,6 +47,7 @@ class LabelCounts:
     derived: Counts | None = None  # rater -> verdicts made of scores, and ties among them
     joins: Counts | None = None  # judge -> rows of annotators with and without it, and its units without annotators
     verdicts_sha256: str
+    ends: tuple[float, float] | None = None  # of the scale that all scores share, between which distances are taken
     drawn: drawn_topics.DrawnTopics | None = None  # of topics that people were given by an unequal draw
 
 

@@ -21,6 +21,7 @@ from exports.plots.frontier import frontier
 from exports.plots.names import ELLIPSIS, fitted, width_of, wrapped
 from exports.plots.theme import FULL_PAGE, INK, INK_SOFT, LINE, TEXT, themed
 from exports.sheets.asked import asked_table, judge_asked_about
+from exports.sheets.judges import asked_of
 from exports.tables import Column, Table
 from exports.words.notes import origin
 from exports.words.sentences import Caution, folded, opening, told_headline
@@ -69,7 +70,7 @@ def answer_of(report: CalibrationReport) -> Answer:
 
 def short_card(report: CalibrationReport, judge: str) -> Table | None:
     """Each question asked of the judge with its outcome, value and limit; None without a card."""
-    rows = tuple((one.question, one.outcome, one.estimate, _limit(one)) for one in card_of(report.card, judge))
+    rows = tuple((asked_of(one), one.outcome, one.estimate, _limit(one)) for one in card_of(report.card, judge))
     return Table("card", f"The card of {judge}", CARD, rows, ()) if rows else None
 
 

@@ -13,7 +13,7 @@ from calibration.results import CalibrationReport, Estimate
 from calibration.table.verdicts import BOTH_ORDERS
 from exports.cells import Cell, shown
 from exports.errors import ExportError
-from exports.words.notes import agreement_title, label_agreement, methods, origin, remarks
+from exports.words.notes import agreement_title, by_distance, label_agreement, methods, origin, remarks
 from plain.wording import worded
 
 BASELINES = ("constant_judge_baseline", "constant_judge_baseline_by_system")
@@ -173,6 +173,7 @@ def _reading(report: CalibrationReport, headline: str) -> Iterator[str]:
         )
     )
     yield label_agreement(report, next(ties for ties, name in HEADLINE.items() if name == headline))
+    yield from by_distance(report)
     if "pairwise" in report.labels.criteria.values():
         yield (
             worded(

@@ -20,7 +20,13 @@ COLUMNS = (
 )
 Row = tuple[str, cells.Cell, str]
 AGREEMENT, CEILING = "Agreement with the annotators", "A left-out annotator's agreement"
+CEILING_BY_RULE = {
+    "linear": "A left-out annotator's by distance",
+    "quadratic": "A left-out annotator's by squared distance",
+    "weighted": "A left-out annotator's by weights",
+}
 GAP, COST = "Gap to that annotator", "USD per 1,000 items"
+FIRST = {AGREEMENT, *notes.BY_RULE.values(), notes.EQUAL, CEILING, *CEILING_BY_RULE.values(), GAP, COST}  # of the rows
 AMONG_PEOPLE = ("krippendorff_alpha_nominal", "krippendorff_alpha_ordinal", "krippendorff_alpha_interval")
 BESIDE = {"cohen_kappa": "Cohen's κ", "spearman": "Spearman's ρ"}
 ORDERS = {
@@ -84,16 +90,19 @@ def _items(labels: LabelCounts) -> str:
 
 
 def _agreement(report: CalibrationReport, own: Mapping[str, Estimate], one: Candidate | None) -> Iterator[Row]:
-    choice, what = report.choice, AGREEMENT
+    choice, equal = report.choice, own.get(notes.agreement_key(report))
+    near = choice.plan.ties if choice and choice.plan.ties in notes.BY_RULE else ""
     rule = [notes.TIE_RULES[choice.plan.ties if choice else report.settings.ties]] if notes.knows_ties(report) else []
-    rule += [f"by the {choice.plan.ties} distance of scores"] if choice and choice.plan.ties in notes.NEAR else []
     if choice is None or one is None:
-        if notes.agreement_key(report) in own:
-            yield what, own[notes.agreement_key(report)], "; ".join(filter(None, [*rule, _usable(report)]))
+        if equal is not None:
+            yield AGREEMENT, equal, "; ".join(filter(None, [*rule, _usable(report)]))
         return
-    told = [*rule, *["over all asked, an unusable answer as disagreement"] * notes.usable_differ(report)]
-    told += [f"interval for all {choice.tried} tried at once"] * (choice.tried > 1)
-    yield what, one.agreement, "; ".join(told) or "every annotator's label counts once"
+    told = [*rule, *["over all asked, unusable as disagreement"] * notes.usable_differ(report)]
+    told += [f"interval for all {choice.tried} at once"] * (choice.tried > 1)
+    over = "; ".join(told) or "every annotator's label counts once"
+    yield notes.BY_RULE.get(near, AGREEMENT), one.agreement, over
+    if near and equal is not None:
+        yield notes.EQUAL, equal, _usable(report) or "the same labels, near scores counting nothing"
     if not math.isnan(one.baseline):
         yield "The best constant answer", one.baseline, "each criterion's and every two systems' own; takes no reading"
 
@@ -101,7 +110,8 @@ def _agreement(report: CalibrationReport, own: Mapping[str, Estimate], one: Cand
 def _ceiling(report: CalibrationReport, beside: Mapping[str, Estimate], one: Candidate | None) -> Iterator[Row]:
     people = next((estimate for name, estimate in beside.items() if name.startswith("human_ceiling")), None)
     if people is not None:
-        yield CEILING, people, "with the others, on labels that the judge answered"
+        rule = report.choice.plan.ties if report.choice else ""
+        yield CEILING_BY_RULE.get(rule, CEILING), people, "with the others, on labels that the judge answered"
     if one is not None and one.claim is not None and report.choice is not None:
         plan = report.choice.plan
         p = one.claim.p_adjusted

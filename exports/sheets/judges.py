@@ -13,7 +13,7 @@ from calibration.study.distance import BY_DISTANCE, KAPPA, said_of
 from calibration.study.label_scores import IN_WORDS
 from exports.cells import Cell, Probability, number, spread
 from exports.tables import COUNTS, Column, Table, noted_table, per_thousand, pooled_in
-from exports.words.notes import agreement_key, agreement_title, is_of_study, label_agreement, usable_differ
+from exports.words.notes import BY_RULE, agreement_key, agreement_title, is_of_study, label_agreement, usable_differ
 from plain.wording import ENGLISH, spoken, worded, worded_of
 
 ADEQUATE = {
@@ -287,11 +287,18 @@ def question_named(question: str) -> str:
     return question if spoken() == ENGLISH else worded("usable answers" if question == "answers" else question)
 
 
+def asked_of(row: card.CardRow) -> str:
+    """The question of a row by its name; agreement by distance says so."""
+    rule = row.estimate.statistic.removesuffix("_missing_as_wrong").rpartition("_")[2]
+    title = BY_RULE.get(rule, "") if row.question == "agreement" else ""
+    return worded(title).lower() if title else question_named(row.question)
+
+
 def card_table(report: CalibrationReport, judge: str) -> Table | None:
     """One row per question asked of `judge`; None where the report has no card of it."""
     rows: list[tuple[Cell, ...]] = [
         (
-            question_named(row.question),
+            asked_of(row),
             row.estimate,
             row.limit,
             worded(row.outcome),

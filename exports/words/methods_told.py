@@ -185,7 +185,7 @@ def _agreement(report: CalibrationReport) -> dict[str, Any]:
         "main_of_people": people,
         "people_beside": numbers.beside(report) if people else [],
         "ceiling": ceiling,
-        "nearness": nearness(ceiling.statistic.rpartition("_")[2]) if ceiling else "",
+        "nearness": nearness(ceiling.statistic.rpartition("_")[2], report) if ceiling else "",
         "passing": passing(report),
         "nothing_compared": "" if is_compared else judges_alone(report) or worded(NOTHING_COMPARED),
         "not_pooled": bool(main) and not pooled,

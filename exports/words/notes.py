@@ -39,6 +39,8 @@ BY_RULE = {
     "quadratic": "Agreement by squared distance",
     "weighted": "Agreement by weights",
 }
+EQUAL = "Equal scores"
+SCALE_SEEN = "from {low:g} to {high:g}, as people's scores lie (no scale is declared)"
 MANY_PLACES = 3
 
 
@@ -84,14 +86,32 @@ def label_agreement_in_caption(report: CalibrationReport, *, asked: bool | None 
     return worded("; agreement is label agreement ({said}{over})", said=said, over=over)
 
 
-def nearness(rule: str) -> str:
+def nearness(rule: str, report: CalibrationReport) -> str:
     """What agreement of scores by distance is, under the rule of a choice or ceiling; "" under a rule for ties."""
-    return worded(NEAR.get(rule, ""))
+    near, scale = worded(NEAR.get(rule, "")), scale_words(report)
+    is_taken = scale and rule in ("linear", "quadratic")
+    return worded("{near}, here {scale}", near=near, scale=scale) if is_taken else near
+
+
+def scale_words(report: CalibrationReport) -> str:
+    """`from 0 to 4`, between which distances of scores are taken, and whether that was declared; "": no such scale."""
+    if report.labels.ends is None:
+        return ""
+    low, high = report.labels.ends
+    is_declared = report.settings.scales or report.settings.scale_ends
+    return worded("from {low:g} to {high:g}" if is_declared else SCALE_SEEN, low=low, high=high)
 
 
 def _nearness(report: CalibrationReport) -> str:
     """What the choice, its card and its comparisons call agreement of scores by distance; "" of other labels."""
-    return nearness(report.choice.plan.ties) if report.choice else ""
+    return nearness(report.choice.plan.ties, report) if report.choice else ""
+
+
+def by_distance(report: CalibrationReport) -> Iterator[str]:
+    """How far each judge agrees as the choice counts it, beside a table of equal scores."""
+    if (near := _nearness(report)) and report.choice and report.choice.candidates:
+        numbers = [" ".join(filter(None, (one.judge, *shown(one.agreement)))) for one in report.choice.candidates]
+        yield worded("The choice of a judge counts {near}: {numbers}.", near=near, numbers=worded("; ").join(numbers))
 
 
 def unweighted(report: CalibrationReport, columns: Iterable[str]) -> Iterator[str]:
@@ -113,7 +133,7 @@ def agreement_title(report: CalibrationReport, *, asked: bool | None = False) ->
     """
     rule = report.choice.plan.ties if asked and report.choice else ""
     of_scores = {*report.labels.criteria.values()} == {"rating"}
-    title = worded(BY_RULE.get(rule, "Equal scores" if of_scores else "Agreement"))
+    title = worded(BY_RULE.get(rule, EQUAL if of_scores else "Agreement"))
     if asked is None or not usable_differ(report):
         return title
     return worded("{title}, all asked" if asked else "{title}, usable answers", title=title)

@@ -75,8 +75,7 @@ def test_a_reviewer_finds_ten_numbers_with_their_rule():
     assert said["Labels"][2] == "30 pairs, one to a topic; 2 annotators, 5 judges"  # pairs, as the sentence says
     assert said["Agreement with the annotators"] == (
         ".79", "[.73, .85]",
-        "a tie is a label like another; over all asked, an unusable answer as disagreement; "
-        "interval for all 5 tried at once",
+        "a tie is a label like another; over all asked, unusable as disagreement; interval for all 5 at once",
     )  # fmt: skip
     assert said["Gap to that annotator"][:2] == ("−.01", "[−.05, .03]")
     assert said["USD per 1,000 items"][0] == "2.10"
@@ -86,8 +85,17 @@ def test_a_reviewer_finds_ten_numbers_with_their_rule():
 
 def test_of_scores_the_rule_of_agreement_is_said_and_no_order_is_asked_for():
     report = calibrate(race_study(), CalibrationSettings(resamples=199, scales={"overall": ("1", "2", "3")}))
-    said = {row[0]: row[4] for row in answer_of(report).asked.rows}
-    assert said["Agreement with the annotators"].startswith("by the linear distance of scores")
+    answer = answer_of(report)
+    said = {row[0]: shown(row[1])[0] for row in answer.asked.rows}
+    assert len(said) <= 10
+    assert [*said][1:5] == [
+        "Agreement by distance", "Equal scores", "The best constant answer", "A left-out annotator's by distance"
+    ]  # fmt: skip
+    assert said["Agreement by distance"] > said["Equal scores"]
+    assert answer.card.rows[0][0] == "agreement by distance"
+    (told,) = [note for note in agreement_table(report).notes if note.startswith("The choice of a judge counts")]
+    assert "here from 1 to 3: " in told, "the range that a distance is of"
+    assert f"{report.choice.judge or report.choice.foremost.judge} {said['Agreement by distance']} " in told
     assert "Same verdict in both orders" not in said
     assert "equal scores alone count, where the choice counts near ones" in forest(report).caption
 

@@ -18,7 +18,7 @@ from exports.sheets.agreement import points_table, summary_table
 from exports.sheets.alone import alone
 from exports.sheets.judges import judges_told
 from exports.tables import Table
-from exports.words.notes import other_constant
+from exports.words.notes import other_constant, scale_words
 from exports.words.sentences import alone_words, cascade_words, folded, opening
 
 SOFT = "dim"
@@ -168,7 +168,8 @@ def _reading(report: CalibrationReport, table: Table) -> str:
     if choice and choice.plan.missing_as_wrong and any(candidate.valid_share < 1 for candidate in choice.candidates):
         said += " Unusable answers are left out here; above and below the table they count as disagreement."
     if choice and any(candidate.is_by_distance for candidate in choice.candidates):
-        said += " Agreement is that of equal scores here; above and below the table near scores agree in part."
+        said += " Agreement is that of equal scores here; above and below the table near scores agree in part"
+        said += f", on the scale {scale}." if (scale := scale_words(report)) else "."
     return said
 
 

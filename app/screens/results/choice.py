@@ -25,7 +25,7 @@ from exports.answer import Answer, answer_of, carrying
 from exports.cells import shown
 from exports.plots.panels import alone_figure
 from exports.sheets.alone import alone, alone_steps_table, alone_table
-from exports.sheets.asked import AGREEMENT, CEILING, COST, GAP
+from exports.sheets.asked import FIRST as FACTS
 from exports.sheets.judges import card_table, comparisons_table, judges_table, question_named
 from exports.words.grammar import percent
 from exports.words.sentences import alone_words, headline, price_words
@@ -37,7 +37,6 @@ NONE_YET = (
 )
 
 BESIDE = 6.0  # inches of the figure, which shares the screen with the sentence
-FACTS = (AGREEMENT, CEILING, GAP, COST)
 OUTCOMES = {"beyond": "Beyond its limits", "cannot tell": "Cannot tell", "within": "Within its limits"}
 FIRST = ("judge", "outcome")  # the answer is never what a narrow window cuts off
 LAST = ("p_adjusted", "clusters_needed", "valid_share", "baseline", "baseline_by_distance", "on_frontier")
@@ -90,8 +89,8 @@ def _answer(report: CalibrationReport) -> list[str]:
 
 def facts_html(said: Answer) -> str:
     """How far the judge is from people, and its price; then what its card has outside of its limits, or cannot tell."""
-    numbers = {row[0]: row[1] for row in said.asked.rows} if said.asked else {}
-    told = [(worded(name), " ".join(filter(None, shown(numbers[name])))) for name in FACTS if name in numbers]
+    asked = said.asked.rows if said.asked else ()
+    told = [(worded(str(name)), " ".join(filter(None, shown(value)))) for name, value, *_ in asked if name in FACTS]
     outcomes: dict[str, list[str]] = {}
     for question, outcome, *_ in said.card.rows if said.card else ():
         outcomes.setdefault(str(outcome), []).append(question_named(str(question)))

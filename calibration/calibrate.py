@@ -302,6 +302,7 @@ def _counted_labels(
         marginals=_counted(frame[["rater_id", "label"]][told], "label"),
         levels_used=counted.levels_used(study),
         derived=counted.derived_preferences(frame),
+        currency=None if (money := counted.currency_of(frame)) == counted.USD else money,
         ends=scale.ends if scale else None,
         drawn=drawn_topics.drawn_topics(study),
         joins={judge.rater: joins(beside, judge.asked) for judge in beside.judges},

@@ -47,8 +47,14 @@ class LabelCounts:
     derived: Counts | None = None  # rater -> verdicts made of scores, and ties among them
     joins: Counts | None = None  # judge -> rows of annotators with and without it, and its units without annotators
     verdicts_sha256: str
+    currency: str | None = None  # of prices, where it is not USD
     ends: tuple[float, float] | None = None  # of the scale that all scores share, between which distances are taken
     drawn: drawn_topics.DrawnTopics | None = None  # of topics that people were given by an unequal draw
+
+    @property
+    def money(self) -> str:
+        """The code of what `cost_usd` counts."""
+        return self.currency or "USD"
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,7 @@ SENTENCES: Mapping[str, Clause] = {
     ),
     "out_of_range": (
         "{statistic} of {rater} is {value}, not a share",
-        "{costly} of {rows} rows of {rater} cost more than 100 times the median (USD {median:.2g}); check that "
+        "{costly} of {rows} rows of {rater} cost more than 100 times the median ({money} {median:.2g}); check that "
         "cost_usd is each row's share",
     ),
     "own_family": (

@@ -13,7 +13,7 @@ from calibration.results import CalibrationReport, Estimate
 from calibration.table.verdicts import BOTH_ORDERS
 from exports.cells import Cell, shown
 from exports.errors import ExportError
-from exports.words.notes import agreement_title, by_distance, label_agreement, methods, origin, remarks
+from exports.words.notes import agreement_title, label_agreement, methods, origin, per_1000_items, remarks
 from plain.wording import worded
 
 BASELINES = ("constant_judge_baseline", "constant_judge_baseline_by_system")
@@ -99,7 +99,7 @@ def agreement_table(report: CalibrationReport) -> Table:
     ]
     columns += COUNTS
     if any(costs.values()):
-        columns.append(Column("cost_per_1000_items", "USD per 1,000 items", "USD"))
+        columns.append(Column("cost_per_1000_items", per_1000_items(report), report.labels.money))
     cells: list[tuple[Cell, ...]] = []
     for rater, estimates in rows:
         first = estimates.get(headline)
@@ -173,7 +173,6 @@ def _reading(report: CalibrationReport, headline: str) -> Iterator[str]:
         )
     )
     yield label_agreement(report, next(ties for ties, name in HEADLINE.items() if name == headline))
-    yield from by_distance(report)
     if "pairwise" in report.labels.criteria.values():
         yield (
             worded(

@@ -35,13 +35,14 @@ class Candidate:
     claim: Claim | None  # against the left-out annotator: gap, p, p for all tried, clusters needed; None: without
     floor: above.Above | None  # against the floor of the plan; None without one
     valid_share: float  # of all rows asked
-    cost_per_item: float  # USD, every row billed; nan: unknown, which is not 0
+    cost_per_item: float  # in `currency`, every row billed; nan: unknown, which is not 0
     seconds_per_item: float  # nan: unknown
     on_frontier: bool  # no other candidate costs no more and agrees no less
     rows: tuple[card.CardRow, ...]  # its card, the habits of the judge itself among them
     required: tuple[card.Question, ...]  # by the plan
     second_labels: int | None = None  # clusters to label twice, where nobody did
     reason: Ground = ""  # why it was not chosen, "" for the one that was
+    currency: str = "USD"
 
     @property
     def baseline(self) -> float:

@@ -143,7 +143,7 @@ def short_sentence(choice: Choice) -> str:
         if math.isnan(one.cost_per_item):
             unknown = "{judge} is shown to {enough} ({seen}), but its cost is unknown{but}."
             return worded(unknown, judge=one.judge, enough=enough, seen=seen, but=but)
-        but, price = f"{_reserved(one)}{but}", open_words.usd(one.cost_per_item)
+        but, price = f"{_reserved(one)}{but}", open_words.price(one)
         named = {"judge": one.judge, "enough": enough, "seen": seen, "price": price, "but": but}
         if choice.tried == 1:
             return worded("{judge} is shown to {enough} ({seen}; {price}){but}.", **named)
@@ -232,7 +232,7 @@ def _numbers_of(chosen: Candidate, told: Told) -> str:
     numbers = worded("it agrees with {agreement}, and {measured}.", agreement=agreement, measured=measured)
     if math.isnan(chosen.cost_per_item):
         return f"{numbers[0].upper()}{numbers[1:]}{worded(FILL_TO_KNOW)}"
-    return worded("At {price} {numbers}", price=open_words.usd(chosen.cost_per_item), numbers=numbers)
+    return worded("At {price} {numbers}", price=open_words.price(chosen), numbers=numbers)
 
 
 def _reserved(candidate: Candidate) -> str:

@@ -27,7 +27,7 @@ from calibration.inference import compare, deciding
 from calibration.settings import CalibrationSettings
 from calibration.study.answering import answering_estimates, per_item, raters
 from calibration.study.bounding import WHOLE, Group, Pair, kappa_and_se, made
-from calibration.study.counted import cluster_word
+from calibration.study.counted import USD, cluster_word, currency_of
 from calibration.study.crossing import comparisons
 from calibration.study.distance import BY_DISTANCE
 from calibration.study.joining import MANY_LABELS, Answers, Mask, Scale, Study
@@ -110,11 +110,12 @@ def _reason(candidate: choice.Candidate, chosen: choice.Candidate | None) -> cho
 
 @dataclass(frozen=True)
 class Price:
-    """USD and seconds per item, every row billed, nan where unknown; `valid_share`: usable answers of all rows."""
+    """Money and seconds per item, every row billed, nan where unknown; `valid_share`: usable answers of all rows."""
 
     cost: float
     seconds: float
     valid_share: float
+    currency: str = USD
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,7 @@ def prices_of(study: Study, settings: CalibrationSettings) -> dict[str, Price]:
         if name in judges:
             answered = {one.statistic: one.value for one in per_item(name, rows, settings)}
             cost, seconds = (answered.get(f"{one}_per_item", math.nan) for one in ("cost", "seconds"))
-            found[name] = Price(cost, seconds, float((rows["status"] == "ok").mean()))
+            found[name] = Price(cost, seconds, float((rows["status"] == "ok").mean()), currency_of(rows))
     return {name: found[name] for name in judges}
 
 
@@ -225,6 +226,7 @@ def candidates_of(found: Tried, settings: CalibrationSettings, told: bool = True
             choice.Candidate(
                 name, agreement, constant[name], claim, floor, price.valid_share, price.cost, price.seconds,
                 bool(on_frontier), tuple(rows), found.required, _second_labels(found, name) if told else None,
+                currency=price.currency,
             )
         )  # fmt: skip
     return sorted(candidates, key=by_cost)

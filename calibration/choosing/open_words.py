@@ -62,7 +62,7 @@ def undecided(
 def _named(candidate: Candidate) -> str:
     if math.isnan(candidate.cost_per_item):
         return candidate.judge
-    return worded("{judge} ({price})", judge=candidate.judge, price=usd(candidate.cost_per_item))
+    return worded("{judge} ({price})", judge=candidate.judge, price=price(candidate))
 
 
 def deciding(candidate: Candidate, plan: ComparisonPlan, word: str) -> str:
@@ -202,11 +202,12 @@ def _rounded(value: float) -> str:
     return text.removeprefix("0") if text.startswith("0.") else text
 
 
-def usd(cost: float) -> str:
+def price(candidate: Candidate) -> str:
     """A cost per item as a reader takes it in, such as `2.10 USD per 1,000 items`."""
-    per_thousand = 1000 * cost
+    per_thousand = 1000 * candidate.cost_per_item
     digits = 2 if per_thousand >= 1 or per_thousand == 0 else 2 - math.floor(math.log10(per_thousand))
-    return worded("{usd} USD per 1,000 items", usd=f"{per_thousand:,.{digits}f}")
+    cost = f"{per_thousand:,.{digits}f}"
+    return worded("{cost} {currency} per 1,000 items", cost=cost, currency=candidate.currency)
 
 
 def percent(share: float) -> str:

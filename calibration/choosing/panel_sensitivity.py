@@ -164,7 +164,9 @@ def _without_judges(
 def _tried(study: Study, scale: Scale, choice: Choice, settings: CalibrationSettings) -> Tried:
     """With the prices and habits of `choice`: what does not hang on who labelled."""
     prices = {
-        candidate.judge: Price(candidate.cost_per_item, candidate.seconds_per_item, candidate.valid_share)
+        candidate.judge: Price(
+            candidate.cost_per_item, candidate.seconds_per_item, candidate.valid_share, candidate.currency
+        )
         for candidate in choice.candidates
     }
     compared = ("agreement", "ceiling gap", "floor")

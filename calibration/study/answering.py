@@ -13,6 +13,7 @@ from calibration.inference.bootstrap import cluster_t, se_of_sums
 from calibration.remarks import Reason, Remark, no_interval, undefined
 from calibration.settings import CalibrationSettings
 from calibration.study.bounding import WHOLE, Pair, made, share
+from calibration.study.counted import currency_of
 from calibration.study.joining import Answers, Study, both_orders, turned
 from calibration.study.label_scores import scores_of
 from calibration.table.typed_cells import where
@@ -150,7 +151,8 @@ def per_item(rater: str, rows: pd.DataFrame, settings: CalibrationSettings) -> I
     """
     first, place, passes = _items(rows)
     cluster = clusters_of(rows)[first]
-    for statistic, column, unit in (("cost_per_item", "cost_usd", "USD"), ("seconds_per_item", "seconds", "seconds")):
+    money = currency_of(rows)
+    for statistic, column, unit in (("cost_per_item", "cost_usd", money), ("seconds_per_item", "seconds", "seconds")):
         known = rows[column].notna().to_numpy()
         if not known.any():
             continue

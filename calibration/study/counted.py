@@ -31,6 +31,24 @@ def groups_of(study: joining.Study, settings: CalibrationSettings, pooled: bool)
     return out
 
 
+USD = "USD"
+
+
+def currency_of(frame: pd.DataFrame) -> str:
+    """The code of what `cost_usd` counts: USD where the column `currency` says nothing. Raises `two_currencies`."""
+    if "currency" not in frame:
+        return USD
+    priced = frame[frame["cost_usd"].notna()]
+    found = sorted({str(code).upper() or USD for code in priced["currency"].unique()})
+    if len(found) > 1:
+        raise CalibrationError(
+            "two_currencies",
+            "prices stand in {found}; write all in one currency first, and its code in the column currency",
+            found=", ".join(found),
+        )
+    return found[0] if found else USD
+
+
 def refuse_lonely(study: joining.Study) -> None:
     """Raises `no_usable_label`, `one_rater`, and `no_shared_items` where no two were asked the same thing."""
     frame = study.frame

@@ -184,7 +184,7 @@ def _check_answers(out: pd.DataFrame) -> None:
 
 def _check_items(out: pd.DataFrame) -> None:
     first = _first_of_item(out)
-    extra = [name for name in EXTRA_TEXTS if name in out.columns]
+    extra = [name for name in EXTRA_TEXTS if name in out.columns and name != "currency"]  # which is of a price
     constant = ("system_a", "system_b", "category", *extra)
     codes = {name: out[name].cat.codes.to_numpy() for name in ("cluster_id", *constant)}
     changed = {name: code != code[first] for name, code in codes.items()}

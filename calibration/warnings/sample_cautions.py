@@ -331,4 +331,5 @@ def _ranges(study: Study, estimates: Sequence[Estimate]) -> Iterator[ReportWarni
         cost = costs.to_numpy()
         median, count = float(np.median(cost)), int((cost > 100 * np.median(cost)).sum())
         if count:
-            yield ReportWarning("out_of_range", {"costly": count, "rows": len(cost), "median": median}, str(rater))
+            facts = {"costly": count, "rows": len(cost), "median": median, "money": counted.currency_of(frame)}
+            yield ReportWarning("out_of_range", facts, str(rater))

@@ -15,7 +15,7 @@ from exports.figures import WIDE, Figure, Onto, own_canvas
 from exports.plots.names import Box, Point, places, told_apart, width_of
 from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, lettered, themed
 from exports.tables import PEOPLE, pooled_in
-from exports.words.notes import BY_RULE, label_agreement_in_caption
+from exports.words.notes import BY_RULE, label_agreement_in_caption, per_1000_items
 from plain.wording import worded
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Plan:
     tall: float
     low: float
     high: float
-    costs: tuple[float, float]  # USD per 1,000 items at the ends of the scale
+    costs: tuple[float, float]  # per 1,000 items, at the ends of the scale
     free: bool
     unknown: bool
 
@@ -52,7 +52,7 @@ class Plan:
         return APART / 2 if not candidate.cost_per_item else self.along(1000 * candidate.cost_per_item)
 
     def along(self, cost: float) -> float:
-        """USD per 1,000 items, above 0."""
+        """A cost per 1,000 items, above 0."""
         start, end = APART * self.free + INSIDE, self.wide - APART * self.unknown - INSIDE
         low, high = map(math.log10, self.costs)
         return start + (end - start) * (math.log10(cost) - low) / (high - low)
@@ -62,7 +62,7 @@ class Plan:
 
 
 def frontier(report: CalibrationReport, width: float = FULL_PAGE, onto: Onto = own_canvas) -> Figure | None:
-    """Agreement over USD per 1,000 items, logarithmic; None where no judge has a known cost above 0.
+    """Agreement over the cost of 1,000 items, logarithmic; None where no judge has a known cost above 0.
 
     A free judge stands left of the scale and one of unknown cost right of it. `width`: inches.
     """
@@ -72,11 +72,12 @@ def frontier(report: CalibrationReport, width: float = FULL_PAGE, onto: Onto = o
     ]
     if choice is None or not any(candidate.cost_per_item > 0 for candidate in tried):
         return None
-    ceiling, title = _ceiling(report), BY_RULE.get(choice.plan.ties, "Agreement with the annotators")
+    ceiling = _ceiling(report)
+    titles = BY_RULE.get(choice.plan.ties, "Agreement with the annotators"), per_1000_items(report)
     with themed():
         least = CROWD[width < WIDE] * len(tried)
         heights = [height for height in HEIGHTS if height >= least] or HEIGHTS[-1:]
-        drawings = (_draw(title, tried, choice.judge, ceiling, width, height, onto) for height in heights)
+        drawings = (_draw(titles, tried, choice.judge, ceiling, width, height, onto) for height in heights)
         canvas = next((drawing for drawing in drawings if drawing is not None), None)
     if canvas is None:
         return None  # more names than a page has room for
@@ -130,8 +131,8 @@ def _plan(tried: Sequence[Candidate], ceiling: Estimate | None, width: float, he
 
 
 def _draw(
-    title: str, tried: Sequence[Candidate], chosen: str | None, ceiling: Estimate | None, width: float, height: float,
-    onto: Onto,
+    titles: tuple[str, str], tried: Sequence[Candidate], chosen: str | None, ceiling: Estimate | None, width: float,
+    height: float, onto: Onto,
 ) -> Canvas | None:  # fmt: skip
     """None where the names do not fit this height."""
     beside = PEOPLE_BESIDE if ceiling and width > WIDE else 0.0  # inches
@@ -140,7 +141,8 @@ def _draw(
     axes = canvas.add_axes((LEFT / width, BELOW / height, plan.wide / width, plan.tall / height))
     axes.set_xlim(0, plan.wide)
     axes.set_ylim(0, plan.tall)
-    axes.set_title(lettered(title), loc="left", pad=8, color=INK, x=-0.28 / plan.wide)
+    axes.set_title(lettered(titles[0]), loc="left", pad=8, color=INK, x=-0.28 / plan.wide)
+    axes.set_xlabel(lettered(titles[1]), labelpad=3, color=INK_SOFT)
     taken = [*_scales(axes, plan), *_people(axes, plan, ceiling, beside > 0), *_line(axes, plan, tried)]
     drawn = sorted(tried, key=lambda one: (one.judge != chosen, not one.on_frontier, one.judge))
     points = [(plan.x(candidate), plan.y(candidate.agreement.value)) for candidate in drawn]
@@ -212,7 +214,6 @@ def _scales(axes: Axes, plan: Plan) -> list[Box]:
     axes.set_axisbelow(True)
     costs = _round_costs(plan)
     axes.set_xticks([plan.along(cost) for cost in costs], [_usd(cost) for cost in costs])
-    axes.set_xlabel(lettered("USD per 1,000 items"), labelpad=3, color=INK_SOFT)
     for there, x, edge, word in (
         (plan.free, APART / 2, APART, "free"),
         (plan.unknown, plan.wide - APART / 2, plan.wide - APART, "unknown"),

@@ -97,7 +97,7 @@ def summary_table(report: CalibrationReport) -> Table:
     columns += [Column(name, statistic.symbol) for name, statistic in others.items()]
     columns += [Column("baseline", "common"), Column("n", "n"), Column("clusters", "clusters")]
     priced = any(cost for _, _, cost in rows)
-    columns += [Column("cost_per_1000_items", "USD / 1,000")] * priced
+    columns += [Column("cost_per_1000_items", f"{report.labels.money} / 1,000")] * priced
     cells: list[tuple[Cell, ...]] = []
     for name, estimates, cost in rows:
         first = agreement(estimates, headline) or next(iter(estimates.values()))

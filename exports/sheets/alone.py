@@ -9,6 +9,7 @@ from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell, number
 from exports.tables import COUNTS, Column, Table, noted_table
 from exports.words.grammar import listed, percent
+from exports.words.notes import per_1000_items
 from plain.wording import worded
 
 SURE_BY = {
@@ -35,7 +36,7 @@ def alone_table(report: CalibrationReport) -> Table | None:
         Column("share", "Decides alone", "alone"),
         Column("error", "Error there", "err."),
         Column("person", "Error of an annotator", "person"),
-        Column("usd_per_1000_items", "USD per 1,000 items", "USD"),
+        Column("usd_per_1000_items", per_1000_items(report), report.labels.money),
         Column("hours_per_1000_items", "Hours of people per 1,000 items", "hours"),
         Column("topics_needed", "Clusters needed", "need"),
     )
@@ -113,7 +114,7 @@ def _reading(report: CalibrationReport, rows: Sequence[Alone]) -> Iterator[str]:
     )
     yield from _people(rows)
     yield (
-        "USD: of every answer used, on all items. Hours: one person reads each item left, in the median seconds that "
+        "Price: of every answer used, on all items. Hours: one person reads each item left, in the median seconds that "
         "people took for one; a dash is unknown, which is not 0."
     )
 

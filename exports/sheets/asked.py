@@ -25,8 +25,15 @@ CEILING_BY_RULE = {
     "quadratic": "A left-out annotator's by squared distance",
     "weighted": "A left-out annotator's by weights",
 }
-GAP, COST = "Gap to that annotator", "USD per 1,000 items"
-FIRST = {AGREEMENT, *notes.BY_RULE.values(), notes.EQUAL, CEILING, *CEILING_BY_RULE.values(), GAP, COST}  # of the rows
+GAP = "Gap to that annotator"
+FIRST = {
+    AGREEMENT,
+    *notes.BY_RULE.values(),
+    notes.EQUAL,
+    CEILING,
+    *CEILING_BY_RULE.values(),
+    GAP,
+}  # of the rows, beside the cost
 AMONG_PEOPLE = ("krippendorff_alpha_nominal", "krippendorff_alpha_ordinal", "krippendorff_alpha_interval")
 BESIDE = {"cohen_kappa": "Cohen's κ", "spearman": "Spearman's ρ"}
 ORDERS = {
@@ -78,7 +85,7 @@ def _rows(report: CalibrationReport, judge: str) -> Iterator[Row]:
         yield ORDERS[order][0], itself.get(order, math.nan), ORDERS[order][1] if order in itself else "never asked so"
     if "valid_share" in itself:
         yield "Usable answers", itself["valid_share"], "of all it was asked for"
-    yield from _cost(pooled, judge)
+    yield from _cost(report, pooled, judge)
 
 
 def _items(labels: LabelCounts) -> str:
@@ -120,10 +127,11 @@ def _ceiling(report: CalibrationReport, beside: Mapping[str, Estimate], one: Can
         yield GAP, gap_of(one.claim, plan), f"below 0: the judge agrees more; margin {margin}{said}"
 
 
-def _cost(pooled: list[Estimate], judge: str) -> Iterator[Row]:
+def _cost(report: CalibrationReport, pooled: list[Estimate], judge: str) -> Iterator[Row]:
     cost = tables.per_thousand(pooled, judge)
     known = cost is not None
-    yield COST, cost if known else math.nan, "every row billed" if known else "no row says its cost"
+    over = "every row billed" if known else "no row says its cost"
+    yield notes.per_1000_items(report), cost if known else math.nan, over
 
 
 def _row(asked: str, cell: cells.Cell, over: str) -> tuple[cells.Cell, ...]:

@@ -13,7 +13,15 @@ from calibration.study.distance import BY_DISTANCE, KAPPA, said_of
 from calibration.study.label_scores import IN_WORDS
 from exports.cells import Cell, Probability, number, spread
 from exports.tables import COUNTS, Column, Table, noted_table, per_thousand, pooled_in
-from exports.words.notes import BY_RULE, agreement_key, agreement_title, is_of_study, label_agreement, usable_differ
+from exports.words.notes import (
+    BY_RULE,
+    agreement_key,
+    agreement_title,
+    is_of_study,
+    label_agreement,
+    per_1000_items,
+    usable_differ,
+)
 from plain.wording import ENGLISH, spoken, worded, worded_of
 
 ADEQUATE = {
@@ -68,7 +76,7 @@ def judges_table(report: CalibrationReport) -> Table | None:
         Column("gap", "Gap to a left-out annotator", "gap"),
         Column("p_adjusted", "p (adjusted)", "p"),
         Column("valid_share", "Valid answers", "valid"),
-        Column("cost_per_1000_items", "USD per 1,000 items", "USD"),
+        Column("cost_per_1000_items", per_1000_items(report), report.labels.money),
         Column("seconds_per_item", "Seconds per item", "s"),
         Column("on_frontier", "On the frontier", "front"),
         Column("outcome", "Outcome"),

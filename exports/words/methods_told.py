@@ -246,7 +246,8 @@ def _choice(report: CalibrationReport) -> dict[str, Any]:
         "look": without_advice(choice.look) if choice else "",
         "tested": any(candidate.claim is not None for candidate in candidates),
         "alone": [
-            alone_words(delegation, numbers.clusters(report), report.settings.level) for delegation in alone(report)
+            alone_words(delegation, numbers.clusters(report), report.settings.level, report.labels.money)
+            for delegation in alone(report)
         ],
         "simultaneous": any(candidate.agreement.method == "max_t" for candidate in candidates),
     }

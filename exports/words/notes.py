@@ -107,11 +107,9 @@ def _nearness(report: CalibrationReport) -> str:
     return nearness(report.choice.plan.ties, report) if report.choice else ""
 
 
-def by_distance(report: CalibrationReport) -> Iterator[str]:
-    """How far each judge agrees as the choice counts it, beside a table of equal scores."""
-    if (near := _nearness(report)) and report.choice and report.choice.candidates:
-        numbers = [" ".join(filter(None, (one.judge, *shown(one.agreement)))) for one in report.choice.candidates]
-        yield worded("The choice of a judge counts {near}: {numbers}.", near=near, numbers=worded("; ").join(numbers))
+def per_1000_items(report: CalibrationReport) -> str:
+    """The head of a cost, with its currency."""
+    return worded("{currency} per 1,000 items", currency=report.labels.money)
 
 
 def unweighted(report: CalibrationReport, columns: Iterable[str]) -> Iterator[str]:

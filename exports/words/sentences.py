@@ -141,10 +141,10 @@ def _said(estimate: Estimate) -> str:
     return f"{value} {interval}".replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def cascade_words(cascade: Cascade) -> str:
+def cascade_words(cascade: Cascade, currency: str = "USD") -> str:
     """What a cascade passes on and costs; of one that ends at a person also whether it may stand in for one."""
     usd = cascade.usd_per_1000_items
-    cost = "its cost is unknown" if math.isnan(usd) else f"it costs {usd:,.2f} USD per 1,000 items"
+    cost = "its cost is unknown" if math.isnan(usd) else f"it costs {usd:,.2f} {currency} per 1,000 items"
     told = {
         "non_inferior": "; it is shown to fall short of an annotator's agreement by less than the margin",
         "inferior": "; it agrees less than an annotator does, beyond the margin",
@@ -155,7 +155,7 @@ def cascade_words(cascade: Cascade) -> str:
     return f"{cascade.name}: {share}, and {cost}{beside}."
 
 
-def alone_words(delegation: Alone, cluster: str = "topic", level: float = 0.95) -> str:
+def alone_words(delegation: Alone, cluster: str = "topic", level: float = 0.95, currency: str = "USD") -> str:
     """The share, the error on it and its bound; then `62 % by the judge, the rest to people: 1.90 USD + 4.1 hours`.
 
     `cluster`: what the bound's clusters are. Where the judge may decide nothing: why, and the hours of people alone.
@@ -179,18 +179,19 @@ def alone_words(delegation: Alone, cluster: str = "topic", level: float = 0.95) 
         judge=delegation.judge, share=share, allowed=allowed, error=percent(error.value), person=person,
         most=percent(error.high), level=percent(level), labels=labels, clusters=clusters,
         tried=worded(" for all {count} judges at once", count=count) if count > 1 else "",
-        price=price_words(delegation),
+        price=price_words(delegation, currency),
     )  # fmt: skip
 
 
-def price_words(delegation: Alone) -> str:
+def price_words(delegation: Alone, currency: str = "USD") -> str:
     """`62 % by the judge, the rest to people: 1.90 USD + 4.1 hours per 1,000 items, instead of 10.8 hours`."""
     share, usd = delegation.decided.share.value if delegation.decided else 0.0, delegation.usd_per_1000_items
+    price = worded("{price:,.2f} {currency}", price=usd, currency=currency)
     who = "All by the judge" if share == 1 else "{share} by the judge, the rest to people"
     return worded(
         "{who}: {usd} + {hours} per 1,000 items, instead of {instead}",
         who=worded(who, share=percent(share)), hours=_hours(delegation.hours_per_1000_items),
-        usd=worded("an unknown price") if math.isnan(usd) else worded("{usd:,.2f} USD", usd=usd),
+        usd=worded("an unknown price") if math.isnan(usd) else price,
         instead=_hours(delegation.hours_of_people_alone),
     )  # fmt: skip
 

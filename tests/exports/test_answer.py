@@ -11,6 +11,7 @@ import pytest
 
 from calibration.calibrate import calibrate
 from calibration.choosing.choice_words import without_advice
+from calibration.errors import CalibrationError
 from calibration.results import CalibrationSettings, ReportWarning
 from exports.answer import CAUTIONS, DRAWN, TALL, WIDE, answer_of, answer_pdf, carrying
 from exports.cells import shown
@@ -93,11 +94,22 @@ def test_of_scores_the_rule_of_agreement_is_said_and_no_order_is_asked_for():
     ]  # fmt: skip
     assert said["Agreement by distance"] > said["Equal scores"]
     assert answer.card.rows[0][0] == "agreement by distance"
-    (told,) = [note for note in agreement_table(report).notes if note.startswith("The choice of a judge counts")]
-    assert "here from 1 to 3: " in told, "the range that a distance is of"
-    assert f"{report.choice.judge or report.choice.foremost.judge} {said['Agreement by distance']} " in told
+    assert "here from 1 to 3" in " ".join(judges_table(report).notes), "the range that a distance is of"
     assert "Same verdict in both orders" not in said
     assert "equal scores alone count, where the choice counts near ones" in forest(report).caption
+
+
+def test_money_is_printed_in_the_currency_of_the_labels():
+    scores = race_study().assign(currency="", cost_usd=None)
+    scores.loc[scores["rater_kind"] == "judge", ["currency", "cost_usd"]] = "EUR", 0.002
+    report = calibrate(scores, CalibrationSettings(resamples=199))
+    printed = "".join(content.decode(errors="ignore") for name, content in pack(report, scores).items() if name.endswith(
+        (".md", ".csv", ".tex", ".html", ".svg")))  # fmt: skip
+    assert "USD" not in printed.replace("cost_usd", "")
+    assert "2.00 EUR per 1,000 items" in opening(report)
+    assert [row[0] for row in answer_of(report).asked.rows][-1] == "EUR per 1,000 items"
+    with pytest.raises(CalibrationError, match="prices stand in EUR, USD; write all in one currency"):
+        calibrate(scores.assign(cost_usd=0.002), CalibrationSettings(resamples=199))
 
 
 def test_three_cautions_at_most_and_none_of_another_judge():

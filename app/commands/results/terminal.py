@@ -46,9 +46,11 @@ def print_report(report: CalibrationReport, judge: str = "") -> None:
         console.print(f"\n{visible(rows[0].judge)}, question by question", style="bold", markup=False)
         console.print(_card(rows))
     for cascade in report.cascades:
-        console.print("\n".join(wrap(visible(cascade_words(cascade)), console.width)), markup=False)
+        console.print(
+            "\n".join(wrap(visible(cascade_words(cascade, report.labels.money)), console.width)), markup=False
+        )
     for judge_alone in alone(report):
-        told = alone_words(judge_alone, report.labels.cluster, report.settings.level)
+        told = alone_words(judge_alone, report.labels.cluster, report.settings.level, report.labels.money)
         console.print("\n".join(wrap(visible(told), console.width)), markup=False)
     cautions = folded(report)
     if cautions:

@@ -28,6 +28,7 @@ from exports.sheets.alone import alone, alone_steps_table, alone_table
 from exports.sheets.asked import FIRST as FACTS
 from exports.sheets.judges import card_table, comparisons_table, judges_table, question_named
 from exports.words.grammar import percent
+from exports.words.notes import per_1000_items
 from exports.words.sentences import alone_words, headline, price_words
 from plain.wording import worded
 
@@ -73,13 +74,17 @@ def _answer(report: CalibrationReport) -> list[str]:
     said, figure = answer_of(report), carrying(report, BESIDE)
     cautions = "".join(f"<li>{escape(one.text)}</li>" for one in said.cautions)
     trust = f'<h2>{worded("What not to trust")}</h2><ul class="c-warnings">{cautions}</ul>' if cautions else ""
-    facts = f'<div><p class="c-answer">{escape(said.sentence)}</p>{facts_html(said)}{trust}</div>'
+    facts = (
+        f'<div><p class="c-answer">{escape(said.sentence)}</p>{facts_html(said, per_1000_items(report))}{trust}</div>'
+    )
     drawn = plot_html(figure, of_frontier(report))
     st.html(f'<div class="c-page c-room"><div class="c-first">{facts}{drawn}</div></div>')
     if figure is not None:
         plot_files(figure, lambda: carrying(report, BESIDE), "frontier")
     prices = [
-        worded("{judge}: {price}.", judge=row.judge, price=price_words(row)) for row in alone(report) if row.decided
+        worded("{judge}: {price}.", judge=row.judge, price=price_words(row, report.labels.money))
+        for row in alone(report)
+        if row.decided
     ]
     alone_at = worded("An error of {alone_error} allowed:", alone_error=percent(report.settings.alone_error))
     why = paragraphs(filter(None, [said.rests_on, alone_at if prices else "", *prices]))
@@ -87,10 +92,10 @@ def _answer(report: CalibrationReport) -> list[str]:
     return [caution.text for caution in said.cautions]
 
 
-def facts_html(said: Answer) -> str:
+def facts_html(said: Answer, price: str = "") -> str:
     """How far the judge is from people, and its price; then what its card has outside of its limits, or cannot tell."""
-    asked = said.asked.rows if said.asked else ()
-    told = [(worded(str(name)), " ".join(filter(None, shown(value)))) for name, value, *_ in asked if name in FACTS]
+    asked, wanted = said.asked.rows if said.asked else (), {*FACTS, price}
+    told = [(worded(str(name)), " ".join(filter(None, shown(value)))) for name, value, *_ in asked if name in wanted]
     outcomes: dict[str, list[str]] = {}
     for question, outcome, *_ in said.card.rows if said.card else ():
         outcomes.setdefault(str(outcome), []).append(question_named(str(question)))
@@ -104,7 +109,9 @@ def _alone(report: CalibrationReport) -> None:
     table = alone_table(report)
     if table is None:
         return
-    said = [alone_words(row, report.labels.cluster, report.settings.level) for row in alone(report)]
+    said = [
+        alone_words(row, report.labels.cluster, report.settings.level, report.labels.money) for row in alone(report)
+    ]
     section(f"<h2>{escape(worded(table.title))}</h2>{paragraphs(said)}")
     plot(lambda: alone_figure(report), "alone", of_alone(report))
     section(table_html(table, report))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from app.results.quality import in_words
 from calibration.agreement.reliability_map import ReliabilityMap
-from calibration.choosing.open_words import usd
+from calibration.choosing.open_words import price
 from calibration.people.annotator_quality import AnnotatorQuality
 from calibration.results import CalibrationReport, Estimate
 from calibration.sizing import agreement_so_far, study_plan
@@ -29,7 +29,7 @@ def of_frontier(report: CalibrationReport) -> str:
     if not priced:
         return ""
     best, cheap = max(priced, key=lambda one: one.agreement.value), min(priced, key=lambda one: one.cost_per_item)
-    costs = {one.judge: usd(one.cost_per_item) for one in (best, cheap)}
+    costs = {one.judge: price(one) for one in (best, cheap)}
     what = worded("candidates" if any(one.judge.endswith(BOTH_ORDERS) for one in priced) else "judges")
     first = worded(
         "Of {priced} {what} with a price {judge} agrees most, {agreement}",
@@ -161,7 +161,8 @@ def of_alone(report: CalibrationReport) -> str:
     if not rows:
         return worded("No judge is shown to err seldom enough on any share of the items.") if alone(report) else ""
     most = max(rows, key=lambda one: one.decided.share.value if one.decided else 0.0)
-    return worded("{judge} decides most. {price_words}.", judge=most.judge, price_words=price_words(most))
+    price_of = price_words(most, report.labels.money)
+    return worded("{judge} decides most. {price_words}.", judge=most.judge, price_words=price_of)
 
 
 def of_ranking(report: CalibrationReport, judge: str) -> str:

@@ -21,6 +21,7 @@ from calibration.errors import CalibrationError
 from calibration.results import CalibrationReport, CalibrationSettings
 from calibration.settings import Aggregate
 from calibration.systems.claim_scores import Part, together
+from calibration.table.unasked import without_unasked
 from calibration.table.verdicts import known
 from calipers import kept_reports, label_files, tidy_files
 from plain.wording import Sentence, worded
@@ -101,11 +102,13 @@ def file_report(
     **overrides: Any,
 ) -> Calibrated:
     """Labels and calibration report of a labels file; arguments as of `sources.calibrated`. Raises as that does."""
-    labels, told, to_give_away = tidy_files.labels_and_readings(path, how_read, used_only=True)
+    read_labels, told, to_give_away = tidy_files.labels_and_readings(path, how_read, used_only=True)
+    labels, left_out = without_unasked(read_labels)
+    told += left_out
     extent.waiting.read(told)
     labels = publishable(labels) if to_publish else labels
     refuse_unknown(overrides.get("families", {}), labels)
-    label_files.refuse_unknown_criteria(overrides, labels)
+    label_files.refuse_unknown_criteria(overrides, read_labels)
     read = protocol_named(protocol)
     asked = labels["criterion"].unique() if "criterion" in labels else ()
     overrides = _each_criterion(read, labels, overrides)

@@ -13,6 +13,7 @@ from calibration.calibrate import calibrate
 from calibration.errors import CalibrationError
 from calibration.inference.bootstrap import wilson_effective
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
+from calibration.table.unasked import without_unasked
 from tests.calibration.studies import joined, made_pairs, made_ratings
 
 FEW = CalibrationSettings(resamples=99)
@@ -259,6 +260,12 @@ def test_criteria_of_different_kinds_are_not_pooled():
     of_judges = frame[(frame["criterion"] != "quality") | (frame["rater_kind"] == "judge")]
     found = codes(calibrate(of_judges, FEW))
     assert not {"mixed_criteria", "undeclared_scale"} & set(found), "people answer one question, and nothing is pooled"
+    assert without_unasked(of_judges) == (of_judges, ()), "scores of the two of a pair say who is better"
+    asked = pairs.assign(label=pairs["label"].map({"A": "pass"}).fillna("fail"), system_a="", system_b="")
+    graded = asked[asked["rater_kind"] == "judge"].assign(criterion="grade", label="7")
+    kept, told = without_unasked(pd.concat([graded, asked]))
+    assert (len(kept), {*kept["criterion"]}) == (len(asked), {*asked["criterion"]})
+    assert told[0].endswith(f"of another kind than what people did: grade ({len(graded)} rows)")
 
 
 def test_probe_answers_are_nominal_unless_a_scale_is_declared():

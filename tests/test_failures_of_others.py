@@ -92,6 +92,7 @@ def test_studies_whose_names_begin_alike_share_nothing(engine: Engine, tmp_path:
         assert dict(session.execute(counts).all()) == dict.fromkeys(studies.values(), 2)
 
 
+@pytest.mark.databases("sqlite")
 def test_a_half_done_annotators_labels_export(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path)
     with transaction(engine) as session:

@@ -188,6 +188,7 @@ def test_nobody_settles_what_they_annotated(engine: Engine, tmp_path: Path) -> N
         assert len({work.item_id for work in own(session, eve)}) == 3
 
 
+@pytest.mark.databases("sqlite")
 def test_what_is_skipped_goes_to_somebody_else_and_what_lies_idle_comes_back(engine: Engine, tmp_path: Path) -> None:
     study = make_adjudicated(engine, tmp_path, TWO)
     with transaction(engine) as session:

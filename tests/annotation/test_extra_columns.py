@@ -91,6 +91,7 @@ def test_labels_with_their_confidence_go_out_and_come_back_the_same(engine: Engi
     assert {"tag", "claim"} < {*checked.columns}
 
 
+@pytest.mark.databases("sqlite")
 def test_a_claim_with_two_sources_counts_once_from_the_database_to_the_number(engine: Engine, tmp_path: Path) -> None:
     study, items = claims(engine, tmp_path / "reports")
     bring_results(engine, study, answers(tmp_path, items, ("", "", "")), "labels", kind="labels")

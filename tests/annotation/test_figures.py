@@ -302,6 +302,7 @@ def test_one_chart_is_the_same_picture_in_six_formats_and_is_shown_to_whom_the_i
         assert "/api/figure/" not in packet.split('<script type="module">')[0]
 
 
+@pytest.mark.databases("sqlite")
 def test_a_dry_run_keeps_no_key_and_says_what_the_import_will(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

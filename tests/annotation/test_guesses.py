@@ -44,6 +44,7 @@ def guess(page: dict[str, Any], uuid: str, **said: str) -> GuessEntry:
     return entry
 
 
+@pytest.mark.databases("sqlite")
 def test_a_guess_comes_after_the_item_is_handed_in_and_changes_no_label(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, folder(tmp_path), protocol=ASKING)
     with transaction(engine) as session:
@@ -64,6 +65,7 @@ def test_a_guess_comes_after_the_item_is_handed_in_and_changes_no_label(engine: 
         assert session.scalar(select(func.count()).select_from(Event).where(Event.what == "guess")) == 2
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("protocol", "sides"), [(ASKING, 2), (RATING.replace("[study]", "[study]\nguess_system = true"), 1)]
 )
@@ -148,6 +150,7 @@ def test_rightly_named_is_told_above_what_the_same_names_would_reach_by_chance()
     assert nobody.sentence.endswith("answered for 4 reports and named a kind for 0.")
 
 
+@pytest.mark.databases("sqlite")
 def test_agreement_is_told_with_and_without_the_items_in_which_somebody_named_a_kind(
     engine: Engine, tmp_path: Path
 ) -> None:

@@ -47,6 +47,7 @@ def stored(engine: Engine, aid: str) -> list[tuple[str | None, str, int]]:
         return [tuple(row) for row in session.execute(rows.where(Assignment.aid == aid).order_by(Label.id))]
 
 
+@pytest.mark.databases("sqlite")
 def test_each_edit_is_a_new_revision_and_the_last_one_counts(engine: Engine, tmp_path: Path) -> None:
     _, principal, page = start(engine, tmp_path)
     for seq, choice in enumerate(("left", "right", None, "tie"), start=1):
@@ -323,6 +324,7 @@ def test_a_judges_equal_answer_on_a_changed_text_is_a_new_revision(engine: Engin
         assert session.scalars(select(Label.left_sha256).order_by(Label.id)).all()[1] == "0" * 64
 
 
+@pytest.mark.databases("sqlite")
 def test_an_answer_to_words_that_changed_is_no_answer_to_the_new_ones(engine: Engine, tmp_path: Path) -> None:
     study_id, principal, page = start(engine, tmp_path, overlap=2)
     with transaction(engine) as session:

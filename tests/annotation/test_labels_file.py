@@ -17,6 +17,7 @@ from tests.annotation.test_verdicts import submit_known
 from tests.small_study import make_study
 
 
+@pytest.mark.databases("sqlite")
 def test_the_file_is_the_same_however_it_is_written_and_progress_is_told(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -36,6 +37,7 @@ def test_the_file_is_the_same_however_it_is_written_and_progress_is_told(
     assert seen == [(done, 36) for done in (5, 10, 15, 20, 25, 30, 35, 36)]
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("rationale", ["a\rb", "\r\nx", "two\nlines", '=cmd(), "x"', "中文 🙂 \\LaTeX{} & 50 %", "NA"])
 def test_any_rationale_comes_back_from_the_exchange_file(engine: Engine, tmp_path: Path, rationale: str) -> None:
     study_id = make_study(engine, tmp_path)

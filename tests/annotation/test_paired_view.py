@@ -137,6 +137,7 @@ def test_items_of_another_view_are_not_planned_on(engine: Engine, tmp_path: Path
         assert caught.value.code == "other_view"
 
 
+@pytest.mark.databases("sqlite")
 def test_one_person_takes_both_and_rates_both_or_nothing_is_handed_in(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path, protocol=BOTH)
     with transaction(engine) as session:

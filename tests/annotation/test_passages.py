@@ -134,6 +134,7 @@ def shown_to(engine: Engine, study_id: int, name: str, left: str) -> dict[str, A
         return assignment_page(session, person, assignment.aid)
 
 
+@pytest.mark.databases("sqlite")
 def test_the_page_gets_what_was_stored_turned_as_the_recorded_order_says(
     engine: Engine, planned: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

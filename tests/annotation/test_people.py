@@ -149,6 +149,7 @@ def test_an_open_link_has_exactly_as_many_places_as_it_says_however_many_come_at
         ]
 
 
+@pytest.mark.databases("sqlite")
 def test_a_participants_id_is_stored_nowhere_and_means_the_same_person_by_every_link_of_the_study(
     engine: Engine, tmp_path: Path
 ) -> None:

@@ -236,6 +236,7 @@ def test_both_names_at_once_are_refused(more: str) -> None:
         parse_protocol(protocol(more))
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("layout", get_args(Layout))
 def test_people_and_judges_read_the_same_bytes_in_every_layout(engine: Engine, tmp_path: Path, layout: Layout) -> None:
     folder = write_reports(tmp_path / "reports")

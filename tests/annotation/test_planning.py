@@ -63,6 +63,7 @@ def leans(session: Session, rows: list[Assignment]) -> Counter[tuple[int | None,
     return lean
 
 
+@pytest.mark.databases("sqlite")
 def test_a_roster_names_every_slot_and_each_person_gets_that_work_and_no_other(engine: Engine, tmp_path: Path) -> None:
     write_reports(tmp_path)
     with transaction(engine) as session:

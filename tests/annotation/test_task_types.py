@@ -78,6 +78,7 @@ def test_the_reference_stands_beside_named_as_such_and_is_never_rated(engine: En
         assert label.right_sha256 == session.get_one(Report, item.reference_id).shown_sha256
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("context", "names"), [("report", ["Report"]), ("sources", ["Sources"]), ("both", ["Report", "Sources"])]
 )
@@ -207,6 +208,7 @@ def test_verdicts_give_scores_and_probe_answers_as_they_were_given(engine: Engin
         assert load_verdicts(session, session.get_one(Study, study_id)).empty  # the reference was replaced since
 
 
+@pytest.mark.databases("sqlite")
 def test_a_probe_label_counts_until_its_report_or_sources_change(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path, protocol=PROBES.replace('context = "report"', 'context = "both"'))
     person, page = begin(engine, study_id)

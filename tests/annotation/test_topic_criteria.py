@@ -154,6 +154,7 @@ def test_a_study_that_brings_its_own_questions_reads_none_and_says_so(engine: En
     assert f"{CRITERIA}: not read, because this study's protocol brings its own criteria" in outcome.notes
 
 
+@pytest.mark.databases("sqlite")
 def test_a_study_with_a_topic_that_nothing_is_asked_about_cannot_open(engine: Engine, tmp_path: Path) -> None:
     outcome = bring_in(engine, change(bench_tree(tmp_path), lambda rows: rows.pop()), ALONE)
     assert outcome.notes == ("topics without criteria 1 (2): the study cannot open before they have some",)

@@ -111,6 +111,7 @@ def test_an_aim_without_a_number_says_why(labels: Path) -> None:
     assert "one judge only" in said
 
 
+@pytest.mark.databases("sqlite")
 def test_a_study_is_a_pilot_too(
     engine: Engine, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh: None
 ) -> None:

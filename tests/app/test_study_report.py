@@ -71,6 +71,7 @@ def test_no_estimate_of_a_judge_rests_on_its_own_examples(engine: Engine, tmp_pa
     assert labels(report, "always-first") == labels(whole, "always-first")
 
 
+@pytest.mark.databases("sqlite")
 def test_the_plan_is_kept_when_a_report_is_first_shown_and_a_change_is_said_for_good(
     engine: Engine, tmp_path: Path
 ) -> None:

@@ -419,15 +419,15 @@ def renamed(frame: pd.DataFrame, items: set[str]) -> pd.DataFrame:
     return out
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", ["chosen", "cannot tell", "baseline"])
 def test_no_naming_of_a_and_b_and_no_order_of_rows_changes_the_choice(study: str) -> None:
     frame = STUDIES[study]
     before = told(cheapest_adequate_judge(frame, SETTINGS))
     rng = np.random.default_rng(1)
     coin = {item for item in frame["item_id"].unique() if rng.random() < 0.5}
     for items in (coin, {*frame["item_id"]}):
-        assert told(cheapest_adequate_judge(renamed(frame, items), SETTINGS)) == before
-    assert told(cheapest_adequate_judge(frame.sample(frac=1, random_state=2), SETTINGS)) == before
+        other = renamed(frame, items).sample(frac=1, random_state=2)
+        assert told(cheapest_adequate_judge(other, SETTINGS)) == before
     unnamed = frame.drop(columns=["system_a", "system_b"])
     swapped = unnamed.assign(label=unnamed["label"].replace({"A": "B", "B": "A"}))
     assert told(cheapest_adequate_judge(swapped, SETTINGS)) == told(cheapest_adequate_judge(unnamed, SETTINGS))

@@ -173,6 +173,7 @@ def test_a_rule_that_names_an_unknown_criterion_is_refused_by_its_name() -> None
     assert not_yet_active(parse_protocol(ONLY_DEEP)) == []
 
 
+@pytest.mark.databases("sqlite")
 def test_the_queue_reads_no_system(engine: Engine, tmp_path: Path) -> None:
     study = make_adjudicated(engine, tmp_path, {name: UNLIKE[name] for name in (ANN, BEN)})
     asked: list[str] = []

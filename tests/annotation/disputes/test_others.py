@@ -68,6 +68,7 @@ def test_the_page_turns_everybodys_answers_to_its_own_sides_and_names_nobody(eng
         assert len(orders) > 2, "Rater 1 is not always the same person"
 
 
+@pytest.mark.databases("sqlite")
 def test_annotators_see_nobody_elses_answers(engine: Engine, tmp_path: Path) -> None:
     study = make_adjudicated(engine, tmp_path, {name: UNLIKE[name] for name in (ANN, BEN)})
     with reading(engine) as session:

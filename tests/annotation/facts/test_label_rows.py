@@ -190,6 +190,7 @@ def test_what_statistics_leave_out_is_there_with_its_purpose(engine: Engine, ans
     assert [row["purpose"] for row in rows] == ["label"] * 4 + [purpose]
 
 
+@pytest.mark.databases("sqlite")
 def test_a_claim_stands_beside_its_answer_and_its_sources_among_the_texts(engine: Engine, tmp_path: Path) -> None:
     protocol = PROBES.replace('context = "report"', 'context = "sources"')
     study_id = make_study(engine, tmp_path, protocol=protocol)

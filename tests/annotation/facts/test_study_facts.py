@@ -82,6 +82,7 @@ def test_a_judge_is_told_as_it_was_asked(engine: Engine, disputed: int) -> None:
     assert len(first["prompt_sha256"]) == 64
 
 
+@pytest.mark.databases("sqlite")
 def test_what_left_the_estimates_is_counted(engine: Engine, disputed: int) -> None:
     with transaction(engine) as session:
         study = session.get_one(Study, disputed)
@@ -282,6 +283,7 @@ def test_a_model_is_told_without_the_path_of_a_machine(model: str, shown: str) -
     assert public_model(model) == shown
 
 
+@pytest.mark.databases("sqlite")
 def test_an_audit_is_told_without_the_names_of_systems(engine: Engine, disputed: int) -> None:
     with reading(engine) as session:
         audit = audit_study(session, local_admin(session.get_one(Study, disputed)))

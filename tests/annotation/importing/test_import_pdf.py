@@ -17,12 +17,17 @@ from annotation.documents.reading import read_document
 from annotation.errors import ImportingError
 from annotation.protocol import Reports
 from annotation.shown_texts.prepare import prepare_report
-from tests.annotation.importing.pdf_files import Put, bomb, link, locked, pdf, running, written
+from tests.annotation.importing.pdf_files import Put, bomb, in_this_process, link, locked, pdf, running, written
 
 WORDS = "The tide rises and falls twice a day because the Earth turns under two bulges of water that the moon holds."
 
 
 def read(*pages: list[Put], **more) -> tuple[str, tuple[str, ...]]:
+    with in_this_process():
+        return read_apart(*pages, **more)
+
+
+def read_apart(*pages: list[Put], **more) -> tuple[str, tuple[str, ...]]:
     made = read_document(pdf(*pages, **more), ".pdf", "x")
     return made.text.strip(), made.lost
 
@@ -421,16 +426,16 @@ def test_a_folder_of_somebody_elses_breaks_no_pdf(tmp_path: Path, monkeypatch) -
     (tmp_path / "annotation" / "__init__.py").write_text("raise SystemExit(1)")
     monkeypatch.chdir(tmp_path)
     page: list[Put] = [(72, 80, 10, "plain", "Some words.")]
-    assert read(page) == ("Some words.", ())
+    assert read_apart(page) == ("Some words.", ())
     monkeypatch.setattr("sys.executable", "false")
     with pytest.raises(ImportingError, match="the program that reads PDFs does not run here"):
-        read(page)
+        read_apart(page)
 
 
 def test_the_readers_time_and_memory_have_an_end_and_a_lower_end_stays(monkeypatch) -> None:
     with monkeypatch.context() as patched, pytest.raises(ImportingError, match=r"not read within 0\.01 s"):
         patched.setattr(pdf_process, "PATIENCE_S", 0.01)
-        read([(72, 80, 10, "plain", "x")])
+        read_apart([(72, 80, 10, "plain", "x")])
     under_ulimit = ["sh", "-c", f'ulimit -d 300000 && exec "$0" -m {pdf_process.__name__}', sys.executable]
     given = pdf([(72, 80, 10, "plain", "Word")])
     done = subprocess.run(under_ulimit, input=given, capture_output=True, check=True, cwd=programs.ROOT)

@@ -169,6 +169,7 @@ def test_a_locked_study_takes_no_more(engine: Engine, tmp_path: Path) -> None:
         bring_results(engine, study, labels_file(tmp_path / "labels.csv", [{}]), "labels")
 
 
+@pytest.mark.databases("sqlite")
 def test_a_rater_who_works_in_the_study_itself_is_never_mixed_with_an_imported_one(
     engine: Engine, tmp_path: Path
 ) -> None:

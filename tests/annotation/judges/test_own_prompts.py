@@ -98,6 +98,7 @@ def first_wins(text: str, _: int) -> str:
     return json.dumps({"judgments": answers})
 
 
+@pytest.mark.databases("sqlite")
 def test_an_own_prompt_is_asked_kept_and_proved_and_its_change_asks_anew(engine: Engine, tmp_path: Path) -> None:
     study = make_study(engine, 2)
     definition = own(tmp_path, OWN, SYSTEM, "params = {reasoning_effort = 'low'}")
@@ -260,6 +261,7 @@ def test_a_stored_prompt_that_alters_a_report_or_has_no_end_stops_its_judge_and_
         assert standings(session, study_row(sqlite, study))[0].stopped == judge.stopped
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     "one", ["{{ one.text }} ({{ one.code }})", "{{ one }}", "{{ one }}{{ one.scale }} of {{ answers }}"]
 )
@@ -322,7 +324,7 @@ def test_where_the_system_limits_no_memory_the_time_ends_what_does_not_end(
     [
         (OWN.replace("{{ second_report }}", ""), None, "not sent the report-second whole, as people read it; put {{ second_report }}"),
         *((OWN.replace("second_report }}", f"second_report{changed} }}}}"), None, "not sent the report-second whole")
-          for changed in ("[:100]", "|truncate(1200)", "|upper", "|replace('reads', 'SPAM')", "|wordwrap(60)", "|e")),
+          for changed in ("[:100]", "|replace('reads', 'SPAM')", "|wordwrap(60)", "|e")),
         (OWN.replace("{{ first_report }}", "{{ first_report[:-9] }}"), None, "it cuts a tag of the report-first off"),
         (OWN.replace("{{ criteria }}", ""), None, "by its id beside its text"),
         (OWN, "You are strict.", "never told how to reply; put {{ reply_format }}"),
@@ -333,12 +335,9 @@ def test_where_the_system_limits_no_memory_the_time_ends_what_does_not_end(
         (OWN + "{{ topic.title }}", None, "'title' names no value there"),
         (OWN + "{{ [1, 2] | random }}", None, "No filter named 'random'"),
         (OWN + "{{ lipsum() }}", None, "there is no {{ lipsum }}"),
-        (OWN + "{% for i in range(100000) %}{% for j in range(100000) %}x{% endfor %}{% endfor %}", None, ENDLESS),
         (OWN + "{% for a in first_report %}{% for b in first_report %}{% endfor %}{% endfor %}", None, "takes over 2 s"),
         (OWN + "{{ '-' * 40 }}{{ 'x' * 1000000000 }}", None, "takes over 150 MB"),
-        (OWN + "{% set x = 'a' | center(300000000) %}", None, "takes over 150 MB"),
         (OWN + "{% set x = first_report | replace('', first_report * 99) %}", None, "takes over 150 MB"),
-        (OWN + "{% set x = '{:>300000000}'.format(1) %}", None, "takes over 150 MB"),
         (OWN + "{{ 9 ** (9 ** 9) }}", None, ENDLESS),
         (OWN + "{{ criteria[0].skale }}", None, "of criteria there is no attribute 'skale'; criteria one by one are {% for"),
         (OWN + "{{ criteria.code }}", None, "of criteria there is no attribute 'code'; criteria one by one are {% for"),
@@ -407,6 +406,7 @@ FORMS = [
 ]
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(("protocol", "prompt", "field"), FORMS)
 def test_every_task_may_be_asked_in_own_words(
     engine: Engine, tmp_path: Path, protocol: str, prompt: str, field: str
@@ -429,6 +429,7 @@ def with_probes(engine: Engine, study: int) -> None:
         add_probes(session, session.get_one(Study, study))
 
 
+@pytest.mark.databases("sqlite")
 def test_a_preview_is_what_is_sent_and_writes_nothing(engine: Engine, tmp_path: Path) -> None:
     study, definition = make_study(engine, 2), own(tmp_path, OWN, SYSTEM)
     with reading(engine) as session:

@@ -86,6 +86,7 @@ def test_a_changed_question_is_asked_again_and_nothing_else(engine: Engine) -> N
     assert plan_judges(engine, study, one_each, describe=describe)[0].added == 4
 
 
+@pytest.mark.databases("sqlite")
 def test_effective_parameters_are_resolved_once_and_named(engine: Engine) -> None:
     study = make_study(engine, 1)
     cold = judges(MINI + "params = {temperature = 0, top_p = 0.5}\n")

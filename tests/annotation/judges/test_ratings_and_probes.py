@@ -59,6 +59,7 @@ def stored(engine: Engine) -> list[tuple[int, str, str, str | None]]:
         return [(item, code, status, choice) for item, code, status, choice in rows]
 
 
+@pytest.mark.databases("sqlite")
 def test_a_report_is_rated_once_on_each_criterions_own_scale(engine: Engine, tmp_path: Path) -> None:
     study = make_study(engine, tmp_path, protocol=RATING)
     stub = Stub(answering("score", lambda code, text: 7 if code == "clear" else 62.5))
@@ -111,6 +112,7 @@ def test_a_reference_is_shown_beside_and_not_rated(engine: Engine, tmp_path: Pat
         assert not any(name in json.dumps(request["messages"]) for name in SYSTEMS)
 
 
+@pytest.mark.databases("sqlite")
 def test_a_probe_is_labelled_against_what_people_see(engine: Engine, tmp_path: Path) -> None:
     study = make_study(engine, tmp_path, protocol=PROBES)
     stub = Stub(
@@ -157,6 +159,7 @@ def test_probes_of_one_report_share_a_call_and_each_gets_its_own_label(engine: E
     assert {one.unproved for one in call.attempts} == {""}
 
 
+@pytest.mark.databases("sqlite")
 def test_an_answer_that_is_missing_is_missing_for_its_own_probe_alone(engine: Engine, tmp_path: Path) -> None:
     study = make_study(engine, tmp_path, protocol=PROBES)
     three = STUB_JUDGE + "items_per_call = 3\n"
@@ -165,6 +168,7 @@ def test_an_answer_that_is_missing_is_missing_for_its_own_probe_alone(engine: En
     assert [attempt.kind for attempt in attempts(engine)] == ["first", "reask"] * 9
 
 
+@pytest.mark.databases("sqlite")
 def test_probes_added_later_are_asked_by_themselves(engine: Engine, tmp_path: Path) -> None:
     study = make_study(engine, tmp_path, protocol=PROBES)
     definitions = judges(SHARED)

@@ -27,6 +27,7 @@ from tests.annotation.judges.judged_study import (
 )
 
 
+@pytest.mark.databases("sqlite")
 def test_repeats_send_their_own_seed(engine: Engine) -> None:
     study = make_study(engine, 1)
     for toml, seeds in (

@@ -86,6 +86,7 @@ def test_a_retry_that_gets_no_reply_keeps_what_stood(engine: Engine, monkeypatch
     assert call_states(engine) == {"done": 1}, "it has a reply, the first one"
 
 
+@pytest.mark.databases("sqlite")
 def test_a_call_that_failed_for_good_can_be_made_after_all(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("annotation.judges.running.work.back_off_s", lambda tries, luck: 0.0)
     study = make_study(engine, 1)
@@ -96,6 +97,7 @@ def test_a_call_that_failed_for_good_can_be_made_after_all(engine: Engine, monke
     assert {row["status"] for row in labels(engine)} == {"ok"}
 
 
+@pytest.mark.databases("sqlite")
 def test_only_calls_behind_a_failure_of_that_kind_are_asked_again(engine: Engine) -> None:
     study = make_study(engine, 3)
     faults = {"topic 0": "prose", "topic 1": "I'm sorry, but I can't help with comparing these."}
@@ -108,6 +110,7 @@ def test_only_calls_behind_a_failure_of_that_kind_are_asked_again(engine: Engine
     assert [one.calls for one in plan_again(engine, study, definitions, ("invalid",))] == [0], "planned already"
 
 
+@pytest.mark.databases("sqlite")
 def test_what_would_come_to_the_same_end_is_left_alone(engine: Engine) -> None:
     study = make_study(engine, 2, text=lambda n, side: f"{side}{n} " + "word " * (4_000 if n else 10))
     definitions = judges(ONE_ORDER)

@@ -44,6 +44,7 @@ def test_an_always_right_judge_labels_both_orders_with_the_same_verdict(engine: 
         assert set(session.scalars(select(Assignment.status))) == {"submitted"}
 
 
+@pytest.mark.databases("sqlite")
 def test_a_judge_that_always_says_first_is_seen_as_such(engine: Engine) -> None:
     study = make_study(engine, 4)
     run_stub(engine, study, Stub(lambda text, number: judgments(text, "first")))
@@ -62,6 +63,7 @@ FAULTS: dict[str, tuple[Any, dict[str, int]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_faulty_reply_is_asked_again_once_and_never_becomes_a_label(engine: Engine, fault: str) -> None:
     say, expected = FAULTS[fault]

@@ -73,6 +73,7 @@ def verdicts(engine: Engine, study: int, kind: str, toml: str = STUB_JUDGE) -> l
         return stressed_verdicts(session, study_row(engine, study), judges(toml)[0], kind)
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_stress_test_asks_the_same_pairs_orders_and_criteria_and_leaves_no_label(engine: Engine, kind: str) -> None:
     study = make_study(engine, 3, text=text)
@@ -128,6 +129,7 @@ def test_probing_twice_adds_nothing_and_more_pairs_add_only_the_difference(engin
     assert plan_stress_test(engine, study, definition, "padding", 5, describe=describe).added == 6
 
 
+@pytest.mark.databases("sqlite")
 def test_a_run_and_a_stress_test_work_on_their_own_calls_alone(engine: Engine) -> None:
     study = make_study(engine, 2, text=text)
     run_stub(engine, study, Stub())
@@ -344,6 +346,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_planned(
     assert call_states(engine) == {"done": 2 if "first_only" in toml else 4}
 
 
+@pytest.mark.databases("sqlite")
 def test_plain_layout_is_no_change_where_the_layout_is_plain_and_nothing_is_planned(engine: Engine) -> None:
     study = make_study(engine, 2, text=text, answers='[study]\nlayout = "plain"')
     run_stub(engine, study, Stub())
@@ -391,6 +394,7 @@ def test_a_stress_test_with_no_usable_reply_is_no_verdict_and_nothing_that_went_
         assert judge_runs(session, Principal(study, "evaluator")).failures == ()
 
 
+@pytest.mark.databases("sqlite")
 def test_a_text_without_markdown_is_not_paid_for_again(engine: Engine) -> None:
     study = make_study(engine, 2, text=lambda number, side: f"[[q={0.2 if side == 'A' else 0.8}]] plain {number}.")
     run_stub(engine, study, Stub())

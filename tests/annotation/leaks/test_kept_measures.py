@@ -92,6 +92,7 @@ def test_a_decision_to_keep_words_leaves_what_was_measured_and_changes_the_sente
     assert "but for 1 passage (system 1) kept as content by decision" in kept.sentence
 
 
+@pytest.mark.databases("sqlite")
 def test_what_a_page_left_out_is_measured_when_the_whole_is_asked_for(
     audited: tuple, monkeypatch: pytest.MonkeyPatch
 ) -> None:

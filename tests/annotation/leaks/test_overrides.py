@@ -202,6 +202,7 @@ def test_a_flag_on_a_report_nobody_will_see_stops_nothing(flagged: tuple) -> Non
         move_study(session, study, "open")
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     "act",
     [

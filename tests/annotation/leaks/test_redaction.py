@@ -109,6 +109,7 @@ def test_the_folders_of_this_account_go_wherever_they_are() -> None:
     assert redact("/srv/people/ada/a.txt, /scratch/b, /srv/other/c") == "[path removed], [path removed], /srv/other/c"
 
 
+@pytest.mark.databases("sqlite")
 def test_every_person_of_the_study_goes_whatever_their_role_and_nobody_elses_words(
     engine: Engine, tmp_path: Path
 ) -> None:

@@ -61,6 +61,7 @@ def audited(engine: Engine, study_id: int, what: str) -> list[dict[str, Any]]:
         return [event.data for event in rows]
 
 
+@pytest.mark.databases("sqlite")
 def test_no_item_before_consent_and_only_to_the_text_as_it_reads_now(engine: Engine, study_id: int) -> None:
     with transaction(engine) as session:
         ada = a_person(session, study_id)
@@ -132,6 +133,7 @@ def test_who_withdraws_gets_and_saves_nothing_more_and_what_was_handed_in_stays(
     assert [told["returned"] for told in audited(engine, study_id, "withdraw_consent")] == [1]
 
 
+@pytest.mark.databases("sqlite")
 def test_training_comes_first_says_what_was_agreed_and_opens_the_gate(engine: Engine, study_id: int) -> None:
     with transaction(engine) as session:
         ada = a_person(session, study_id)

@@ -33,6 +33,7 @@ def kept(engine: Engine, study: int) -> list[tuple[int, float]]:
         return [(one["topics"], one["share"]) for one in kept_looks(session, session.get_one(Study, study))]
 
 
+@pytest.mark.databases("sqlite")
 def test_topics_that_are_labelled_in_part_count_in_part(engine: Engine, tmp_path: Path) -> None:
     study = make_disputed(engine, tmp_path / "reports", judged=False, people=False)
     assert labelled(engine, study) == TopicsLabelled(0, 2)

@@ -173,6 +173,7 @@ def can_be_filled(session: Session, study_id: int, once: bool) -> int:
     return held.total() + most(places, left, had)
 
 
+@pytest.mark.databases("sqlite")
 def test_a_quota_counts_what_is_in_hand_and_not_what_was_skipped(engine: Engine) -> None:
     study_id = plain_study(engine, 6, 1)
     (ada,) = people_of(engine, study_id, 1, quota=2)

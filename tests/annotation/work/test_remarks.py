@@ -49,6 +49,7 @@ def admin_of(session: Session, study: int) -> Principal:
     return local_admin(session.get_one(Study, study))
 
 
+@pytest.mark.databases("sqlite")
 def test_flags_comments_and_skips_are_listed_newest_first_with_pseudonym_item_and_words(
     engine: Engine, said: tuple[int, Principal, Principal]
 ) -> None:
@@ -126,6 +127,7 @@ def test_only_evaluators_and_admins_read_and_answer_remarks(
     assert refused.value.code == "forbidden"
 
 
+@pytest.mark.databases("sqlite")
 def test_another_studys_remark_does_not_exist_here(
     engine: Engine, tmp_path: Path, said: tuple[int, Principal, Principal]
 ) -> None:

@@ -21,7 +21,7 @@ from calibration.calibrate import calibrate
 from calibration.choosing.choice import Candidate
 from calibration.errors import CalibrationError
 from calibration.inference.bootstrap import expanded_percentile, wilson_effective
-from calibration.results import CalibrationSettings
+from calibration.results import CalibrationReport, CalibrationSettings
 from calibration.study.joining import study_of
 from calibration.totals.inter_human import mean_kappa_of_people
 from calibration.warnings.sample_cautions import unread_topics
@@ -107,16 +107,20 @@ def test_ten_of_thirteen_preferences_by_hand() -> None:
 PRICED = FRAME.assign(cost_usd=np.where(FRAME["rater_kind"] == "judge", 0.01, np.nan))
 
 
-def candidates(frame: pd.DataFrame, settings: CalibrationSettings = FEW) -> dict[str, Candidate]:
-    choice = calibrate(frame, settings).choice
-    return {one.judge: one for one in choice.candidates} if choice else {}
+@cache
+def priced_report() -> CalibrationReport:
+    return calibrate(PRICED, FEW)
+
+
+def candidates(report: CalibrationReport) -> dict[str, Candidate]:
+    return {one.judge: one for one in report.choice.candidates} if report.choice else {}
 
 
 def test_a_score_costs_its_judges_whole_call_on_both_reports() -> None:
     """Of a judge whose calls answer both scores."""
     pairs, calls = FRAME[FRAME["rater_kind"] == "human"].drop_duplicates("item_id"), FRAME[FRAME["rater_id"] == "mini"]
     unknown = PRICED.assign(cost_usd=PRICED["cost_usd"].where(PRICED["criterion"] != "recall"))
-    known, unpriced = candidates(PRICED), candidates(unknown)
+    known, unpriced = candidates(priced_report()), candidates(calibrate(unknown, FEW))
     for score in ("clarity", "recall"):
         rows = calls.groupby(["cluster_id", "system_a"])["criterion"].agg(
             ["size", lambda of, score=score: score in {*of}]
@@ -132,7 +136,7 @@ def test_a_score_costs_its_judges_whole_call_on_both_reports() -> None:
 
 def test_settings_tried_before_count_for_each_score_of_their_judge() -> None:
     again = FRAME.assign(settings_tried=np.where(FRAME["rater_id"] == "mini", 4, np.nan))
-    once, tried = calibrate(FRAME, FEW).choice, calibrate(again, FEW).choice
+    once, tried = priced_report().choice, calibrate(again, FEW).choice
     assert once is not None
     assert tried is not None
     assert (once.tried, tried.tried) == (4, 4 + 2 * 3)
@@ -156,7 +160,7 @@ def test_a_score_is_held_to_its_judges_family() -> None:
 
 
 def test_each_score_is_a_judge_of_the_preference_to_choose_among() -> None:
-    report = calibrate(PRICED, FEW)
+    report = priced_report()
     assert report.choice is not None
     assert judges_met(report), "by the preferences that their scores say"
     found = {one.judge: one for one in report.choice.candidates}

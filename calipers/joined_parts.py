@@ -134,6 +134,7 @@ def together(names: Sequence[str], made: Sequence[TidyFile]) -> TidyFile:
             problems += [f"{name}: {problem}" for problem in one.problems]
             own, said = _joined_to(made[0].labels, names[0], one)
             problems += _other_question(made[0].labels, names[0], one, name)
+            problems += _open_question(made[0].labels, names[0], one, name)
             problems += _other_words(made[0].labels["label"], names[0], own["label"], name)
             if other := _spelt_otherwise(made[0].labels["label"], own["label"]):
                 own["label"] = own["label"].replace(other)
@@ -180,6 +181,21 @@ def _spelt_otherwise(first: pd.Series[str], own: pd.Series[str]) -> dict[str, st
     return {
         word: known[word.casefold()] for word in own.unique() if word.casefold() in known and word not in known.values()
     }
+
+
+def _open_question(first: pd.DataFrame, called: str, one: TidyFile, name: str) -> list[str]:
+    """A sentence where a part says nothing of its criterion, and the first part has several, none of them unnamed."""
+    words = {
+        str(criterion): {*given.str.casefold()} - {""}
+        for criterion, given in first.groupby("criterion", sort=False)["label"]
+    }
+    own = {*one.labels.get("label", pd.Series(dtype="str")).str.casefold()} - {""}
+    is_open = one.recipe.mapping.constants.get("criterion") == proposing.OVERALL
+    if not is_open or not own or len(words) < 2 or proposing.OVERALL in words:
+        return []
+    fitting = [criterion for criterion, theirs in words.items() if own & theirs] or [*words]
+    options = ", or ".join(typed("--map", f"criterion=={criterion}") for criterion in fitting)
+    return [f"{name}: nothing says which of {called}'s criteria it answers ({some_of([*words], 8)}): {options}"]
 
 
 def _other_words(first: pd.Series[str], called: str, own: pd.Series[str], name: str) -> list[str]:

@@ -187,7 +187,10 @@ def _as_called_in(frame: pd.DataFrame, asked: Asked) -> Asked:
     called = {name: last for name, last in own.items() if last in frame}
     columns = {part: tuple(called.get(name, name) for name in names) for part, names in asked.columns.items()}
     held = {"", *(str(name) for name in frame if frame[name].ne("").any())}
-    return replace(asked, columns={part: names for part, names in columns.items() if {*names} <= held})
+    has_own = "criterion" in frame  # what is said of all parts is of those that lack it
+    constants = {part: word for part, word in asked.constants.items() if part != "criterion" or not has_own}
+    columns = {part: names for part, names in columns.items() if {*names} <= held}
+    return replace(asked, columns=columns, constants=constants)
 
 
 def _said(asked: Asked, followed: Recipe | None) -> Said:

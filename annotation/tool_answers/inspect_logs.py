@@ -23,8 +23,9 @@ HEADERS = ("header.json", "_journal/start.json")  # the second where a run was c
 def read_inspect(path: Path, reading: entries.Reading) -> entries.Found:
     """The criterion is the metadata's, else the scorer's name; a score that is a table gives one entry a name.
 
-    The judge is the model of the role `grader`, or `--map judge=eval.model` where the judge was the model under
-    evaluation. Unpacked at most 512 MB of an archive are read.
+    The judge is the model that the scorer was given, or that of the role `grader`, or `--map judge=eval.model` where
+    the judge was the model under evaluation. A sample that an error ended is a missing answer of each scorer. Unpacked
+    at most 512 MB of an archive are read.
     """
     found = entries.Found()
     given = reading.files(path, "*")
@@ -32,8 +33,9 @@ def read_inspect(path: Path, reading: entries.Reading) -> entries.Found:
     for file, shown in logs:
         with collecting(found.problems):
             run, samples = _archive(file, shown) if zipfile.is_zipfile(file) else _log(file, shown, reading.encoding)
+            asked: Any = next((one["scores"] for one in samples if isinstance(one, dict) and one.get("scores")), {})
             for sample in samples:
-                _add_sample(found, shown, run, sample)
+                _add_sample(found, shown, run, _unanswered(sample, asked))
     return found
 
 
@@ -69,6 +71,18 @@ def _json(held: zipfile.ZipFile, name: str, shown: str) -> dict[str, Any]:
     return value
 
 
+def _unanswered(sample: Any, asked: Any) -> Any:
+    """A sample that an error ended, with a score of no value by each scorer that another sample of the log has."""
+    if not isinstance(sample, dict) or not sample.get("error") or sample.get("scores") or not isinstance(asked, dict):
+        return sample
+    scores = {}
+    for scorer, score in asked.items():
+        value = score.get("value") if isinstance(score, dict) else None
+        none = dict.fromkeys(value) if isinstance(value, dict) else None
+        scores[scorer] = (score if isinstance(score, dict) else {}) | {"value": none, "explanation": ""}
+    return sample | {"scores": scores}
+
+
 def _add_sample(found: entries.Found, shown: str, run: Any, sample: Any) -> None:
     scores = sample.get("scores") if isinstance(sample, dict) else None
     if scores and not isinstance(scores, dict):
@@ -83,15 +97,17 @@ def _entries(shown: str, run: Any, sample: Mapping[str, Any], scorer: str, score
     where = f"{shown}: sample {as_text(sample.get('id'))} epoch {as_text(sample.get('epoch')) or 1} {scorer}"
     value = score.get("value") if isinstance(score, dict) else None
     parts = value if isinstance(value, dict) else {scorer: value}
+    scorers = run.get("scorers") if isinstance(run, dict) else None
+    own = [one for one in scorers or () if isinstance(one, dict) and one.get("name") == scorer]
     for name, part in parts.items():
         record = {
             "eval": run, "sample": sample, "metadata": sample.get("metadata"), "score": score, "name": name,
-            "value": part,
+            "value": part, "scorer": own[0] if own else None,
         }  # fmt: skip
         several = ["name"] if isinstance(value, dict) else [*PLACES["criterion"], "name"]
         usual = PLACES | {
             "criterion": several, "answer": ["value"], "reason": ["score.explanation"], "run": ["sample.epoch"],
-            "judge": [*PLACES["judge"], "eval.model_roles.grader.model"],
+            "judge": [*PLACES["judge"], "scorer.options.model", "eval.model_roles.grader.model"],
         }  # fmt: skip
         unscored = part is None or as_text(part) == UNSCORED
         yield entries.Entry(

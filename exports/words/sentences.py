@@ -57,8 +57,9 @@ def compared(report: CalibrationReport, references: tuple[str, ...] = (PEOPLE, "
 def judges_met(report: CalibrationReport) -> bool:
     """Whether anything was compared, and a judge with people where any is tried, by its scores' preferences too."""
     candidates = report.choice.candidates if report.choice is not None else ()
+    are_both = report.labels.judges and report.labels.annotators
     met = any(one.agreement.n and one.valid_share for one in candidates)  # an answer that is none meets nobody
-    return met or compared(report, (PEOPLE,) if candidates else (PEOPLE, "others"))
+    return met or compared(report, (PEOPLE,) if candidates or are_both else (PEOPLE, "others"))
 
 
 def told_headline(report: CalibrationReport) -> str:

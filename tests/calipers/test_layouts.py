@@ -27,6 +27,7 @@ from calipers.tidy_files import TidyFile, labels_of, read_tidy
 from tests.annotation.importing.test_import_tools_damaged import ODD, places
 from tests.calipers.layout_fixtures import (
     FILES,
+    INSPECT_HEADER,
     JUDGE,
     PEOPLE,
     SCORES,
@@ -216,6 +217,21 @@ def test_people_in_a_table_beside_a_log_are_read_with_it_and_joins_are_counted(t
     wrong = read(tmp_path, columns=["label=labell"], people=["ann-1,ann-3"]).problems
     assert "--map label=labell: no part of the folder has anything there" in wrong[0]
     assert "--people ann-3: no rater is called so" in wrong[1]
+    samples = [one | {"scores": one["scores"] | {"length": {"value": 3.5}}} for one in inspect_samples()]
+    (tmp_path / "run.eval").rename(tmp_path.parent / "one_scorer.eval")
+    (tmp_path / "run.json").write_text(json.dumps(INSPECT_HEADER | {"samples": samples}))
+    pd.DataFrame(people).to_csv(tmp_path / "people.csv", index=False)
+    (problem,) = read(tmp_path).problems
+    asks = "people.csv: nothing says which of inspect's criteria it answers (model_graded_qa, length): "
+    assert problem == f"{asks}--map criterion==model_graded_qa"
+    made = read(tmp_path, columns=["criterion==model_graded_qa"])
+    assert agreement(made.labels[made.labels["criterion"].eq("model_graded_qa")], JUDGE) == pytest.approx(
+        share_of_equal_answers(SCORES)
+    )
+    left = read(tmp_path, words=["criterion:length=ignore"]).labels
+    assert agreement(left, JUDGE) == pytest.approx(share_of_equal_answers(SCORES))
+    (tmp_path / "run.json").unlink()
+    (tmp_path.parent / "one_scorer.eval").rename(tmp_path / "run.eval")
     for head, said in (("batch", ["cluster_id=batch"]), ("topic", [])):  # no column of the log
         topics = {head: [f"t{place // 6}" for place in range(len(people))]}
         pd.DataFrame(people).assign(**topics).to_csv(tmp_path / "people.csv", index=False)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from annotation.errors import AnnotationError
 from annotation.files import delimited
+from plain.typed_options import by_read
 
 UNPACKED_MAX = 512 << 20
 SHEET = "sheet"  # names the sheet of a row, where several hold one table
@@ -34,8 +35,9 @@ def read_workbook(path: Path, asked: str) -> tuple[pd.DataFrame, str, tuple[str,
     if len({tuple(frame) for frame in frames.values()}) > 1 or SHEET in frames[first]:
         raise AnnotationError(
             "bad_file",
-            f"{path}: {len(frames)} sheets hold tables ({', '.join(frames)}); say which: --read sheet=NAME; where each "
-            "has answers, `calipers tidy` one after the other with --out into one folder, and give the folder",
+            f"{path}: {len(frames)} sheets hold tables; say which: "
+            f"{', or '.join(by_read('sheet', name) for name in frames)}; where each has answers, `calipers tidy` one "
+            "after the other with --out into one folder, and give the folder",
         )
     whole = pd.concat([frame.assign(**{SHEET: name}) for name, frame in frames.items()], ignore_index=True)
     told = f"{len(frames)} sheets with one head are one table; their names are in the column {SHEET!r}"

@@ -10,8 +10,10 @@ from calibration.table.other_languages import TOTALS, language_of
 from calibration.table.typed_cells import is_number
 from calibration.tidying.mapping import IGNORED, Answers, Asked, LabelMap, Spread
 from calibration.tidying.raters import bare_name, is_of_all, kind_of_name
+from plain.typed_options import typed
 
 EVERYBODY, NOBODY = "all", "none"  # --people all: everybody is a person; none: all raters are judges
+MOST = 20  # names of raters in an option that is proposed
 FROM = ("file", "sheet")  # name the rater of a folder's file, or of a sheet
 
 
@@ -111,8 +113,8 @@ def some_of(names: Sequence[str], most: int) -> str:
 def ask_who_is_who(raters: Sequence[str]) -> str:
     """The sentence that asks which of the raters that no name calls a judge are people."""
     return (
-        f"nothing says whether these raters are people or judges: {some_of(raters, 8)}; name the people, and the "
-        f"others are judges: --people NAME,NAME (or {EVERYBODY}, or {NOBODY})"
+        f"nothing says whether these raters are people or judges: {some_of(raters, 8)}; name those that are "
+        f"people, and the others are judges: {typed('--people', *raters[:MOST])} (or {EVERYBODY}, or {NOBODY})"
     )
 
 

@@ -18,6 +18,7 @@ from calibration.tidying.found import Found, is_of_judge, words_of
 from calibration.tidying.mapping import IGNORED, JOINED
 from calibration.tidying.measures import SPENT, is_price, measure_of
 from calibration.tidying.raters import bare_name, kind_of_name
+from calibration.tidying.turning import turned
 from calibration.tidying.value_sets import plain
 from plain.typed_options import between_plus, by_map, by_read, typed
 
@@ -112,9 +113,9 @@ def find_items(found: Found) -> None:
     if more is None or not (known or more):
         who = found.columns.get("rater_id", ())
         found.problems.append(
-            "no column or set of columns names the items: --map item_id=ONE+OTHER"
+            "no column or set of columns names the items: say which by item_id in --map"
             + f"; where a row is a rater and each column an item: {by_read('turned', *who)}"
-            * (len(found.spread) > 1 and len(who) == 1)
+            * (len(found.spread) > 1 and len(who) == 1 and not turned(found.table, *who)[2])
         )
         return
     found.columns["item_id"] = (*known, *more)

@@ -9,7 +9,7 @@ from calibration.table import roles
 from calibration.tidying.found import Found, words_of
 from calibration.tidying.measures import BETWEEN
 from calibration.tidying.raters import bare_name
-from calibration.tidying.value_sets import plain, recognise
+from calibration.tidying.value_sets import plain, recognise, which_is_which
 from plain.typed_options import by_map, typed
 
 SIDED = re.compile(r"left|first|links|izquierd|gauche|左")
@@ -21,7 +21,7 @@ STOOD_FIRST = re.compile(
 def find_order(found: Found) -> None:
     """Which column says in which order two systems were shown: by words or a flag, or by the one that stood first."""
     _ask_of_orders(found)
-    asked = found.asked.columns.get("presentation", ())
+    asked = tuple(name for name in found.asked.columns.get("presentation", ()) if name in found.table)
     if "presentation" in found.constants or len(asked) > 1:
         return
     pair = [found.columns[part][0] for part in ("system_a", "system_b") if part in found.columns]
@@ -54,7 +54,7 @@ def find_order(found: Found) -> None:
             return
         is_flag = len(words) == 2 and "yes" in meant
         if words and (asked or is_flag):
-            said = typed("--map-label", *(f"{word}=AB|BA" for word in words if word not in known))
+            said = which_is_which([word for word in words if word not in known], ["AB", "BA"])
             ignored = "" if asked else f", or {by_map('ignore', name)}"
             is_one_of_two = len(words) == 2 and not pair and STOOD_FIRST.fullmatch(roles.in_english(last))
             found.problems.append(
@@ -80,8 +80,9 @@ def _stood_by_head(
         found.told.append(f"what stood first is in {pair[0]!r}, as its head says; {name!r} says it once more")
         return dict.fromkeys(known, "AB"), ""
     return dict(known), (
-        f"{pair[0]!r} says by its head what stood first, and {name!r} may say otherwise: {by_map('ignore', name)} "
-        f"where the head is right, {by_map('presentation', name)} where BA is the other one"
+        f"{pair[0]!r} says by its head what stood first, and {name!r} may say otherwise: "
+        f"{typed('--map', 'presentation==AB', f'ignore={name}')} where the head is right, "
+        f"{by_map('presentation', name)} where BA is the other one"
     )
 
 

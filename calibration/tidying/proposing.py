@@ -15,13 +15,15 @@ import pandas as pd
 
 from calibration.table.other_languages import language_of, plain_head
 from calibration.table.roles import NAMES, as_text, called_elsewhere, in_english, roles_of
+from calibration.table.typed_cells import is_number
 from calibration.tidying import keys, mapping, measures, orders, readings, shape, statuses
 from calibration.tidying.found import FROM, Found, ask_who_is_who, kind_of, raters_in, some_of, words_of
-from calibration.tidying.raters import called, kind_of_word, own_key
+from calibration.tidying.raters import bare_name, called, kind_of_word, own_key
 from calibration.tidying.value_sets import plain
 from plain.typed_options import by_map, typed
 
 OVERALL = "overall"
+CANDIDATES = 4  # columns that a question names
 # names of columns in which only people stand
 PERSONS = frozenset(
     f"{who}{end}" for who in ("worker", "turker", "participant", "crowdworker") for end in ("", " id", "id")
@@ -29,10 +31,6 @@ PERSONS = frozenset(
 NOTHING = mapping.Asked()
 KIND_COLUMNS = ("source", "type", "raterkind", "annotatorkind", "labelertype", "evaluatortype", *NAMES["rater_kind"],
                 "art", "typ", "quelle", "类型", "来源", "tipo", "fuente")  # fmt: skip
-NOBODY_SAYS = (
-    "no column says who answered: --map rater_id=COLUMN, or --map rater_id==NAME for one rater of all; and --people "
-    "NAME,NAME (or all, or none) where their names do not say who is a person"
-)
 
 
 def propose(frame: pd.DataFrame, asked: mapping.Asked = NOTHING) -> mapping.Proposal:
@@ -155,7 +153,7 @@ def _refuse_two_answers(found: Found) -> None:
         of_list = "." in who and who.rpartition(".")[0] in {name.rpartition(".")[0] for name in (one, other)}
         each = (
             "leave --map rater_id and label out, and the people beside a list of judges are read with it (--people "
-            "NAME,NAME says who they are)"
+            "says who they are)"
             if of_list
             else f"{by_map('rater_id', *columns)} without --map label"
         )
@@ -183,7 +181,7 @@ def _find_raters(found: Found) -> None:
                     f"{typed('--people', *words_of(found.table[name]))} (or none)"
                     for name in places
                 ]
-                found.problems.append("; ".join([NOBODY_SAYS, *listed]))
+                found.problems.append("; ".join([_nobody_says(found), *listed]))
             return
         found.columns["rater_id"] = (source,)
         found.told.append(f"who answered is the {source}")
@@ -198,6 +196,18 @@ def _find_raters(found: Found) -> None:
         _find_kinds(found, held if len(held) == len(names) else dict(zip(names, names, strict=True)))
 
 
+def _nobody_says(found: Found) -> str:
+    """The sentence that asks who answered, with the columns of a few words that may say it."""
+    words = {name: words_of(found.table[name]) for name in found.free() if not keys.WHEN.search(name)}
+    may_say = [name for name, own in words.items() if 1 < len(own) <= shape.MANY and not any(map(is_number, own))]
+    (label,) = found.columns.get("label", ("answers",))[:1]
+    listed = "".join(f"{by_map('rater_id', name)}, or " for name in may_say[:CANDIDATES])
+    return (
+        f"no column says who answered: {listed}{typed('--map', f'rater_id=={bare_name(label)}')} where one rater gave "
+        "all; who of them is a person is asked next where their names do not say it"
+    )
+
+
 def _read_kinds(found: Found) -> None:
     """The words of a column that was named; one that says neither is asked about."""
     (column, *more) = found.columns["rater_kind"]
@@ -208,7 +218,7 @@ def _read_kinds(found: Found) -> None:
     if unknown:
         found.problems.append(
             f"{column!r} says {', '.join(map(repr, unknown[:4]))}, which says neither person nor judge: leave --map "
-            "rater_kind out, and name the people, and the others are judges: --people NAME,NAME (or all, or none)"
+            "rater_kind out, and name the people by --people (or all, or none), and the others are judges"
         )
     found.kind_words = {word: kind for word, kind in words.items() if kind}
 

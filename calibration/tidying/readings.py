@@ -14,15 +14,15 @@ from calibration.tidying.found import Found, is_of_judge, some_of
 from calibration.tidying.ordered_words import nearest_scale
 from calibration.tidying.statuses import BAD_STATUS
 from calibration.tidying.value_sets import STATUS as STATUS_WORDS
-from calibration.tidying.value_sets import TIES, meanings, plain, recognise
+from calibration.tidying.value_sets import TIES, meanings, plain, recognise, which_is_which
 from plain.typed_options import typed
 
 CODES = {66.0, 77.0, 88.0, 97.0, 98.0, 99.0, 777.0, 888.0, 997.0, 998.0, 999.0, 9999.0}  # of a survey, with any sign
 EMPTY = "EMPTY"  # an empty cell, in --map-label
 COMMA = re.compile(r"[+-]?\d+,\d*")  # a decimal comma where others write points
 PLACES = (
-    "left, right, first and second are places, and no column says which system stood there: --map presentation=COLUMN "
-    "(other words than AB and BA: --map-label WORD=BA), or --labels-are verdicts where the first is always system_a"
+    "left, right, first and second are places, and no column says which system stood there: name it as presentation in "
+    "--map; or --labels-are verdicts where the first is always system_a"
 )
 
 
@@ -92,7 +92,7 @@ def _none_in_common(found: Found, answers: "pd.Series[str]", judged: "pd.Series[
     people, judges = (sorted(said[side].unique()) for side in (~judged, judged))
     if min(len(people), len(judges)) < 2 or {*people} & {*judges}:
         return ""
-    each = typed("--map-label", *(f"{word}={'|'.join(people[:4])}" for word in judges))
+    each = which_is_which(judges, people)
     own, other = (some_of([*map(repr, words)], 4) for words in (people, judges))
     return (
         f"people say {own} and judges {other}, no word in common: {each} says which is which; --labels-are words where "
@@ -187,19 +187,21 @@ def _odd(words: Iterable[str], is_paired: bool) -> str:
         verdicts = f", {odd[0]}=tie where they are verdicts on pairs" * (len(odd) == 1)
         return f"{shown} beside A and B: {grades} where they are grades{verdicts}"
     numbers = [word for word in odd if typed_cells.is_number(word)] if is_pair else []
-    if any(float(word) < 0 for word in numbers) and orders.are_sides(usable):  # -1 may be left as on an axis, or a loss
-        numbers = []
-    meant = "A|B|tie" if is_pair or len(rest) == len(usable) else "NUMBER"
+    is_axis = any(float(word) < 0 for word in numbers) and orders.are_sides(usable)  # where -1 is left, or a loss
+    is_verdict = is_pair or len(rest) == len(usable)
     each = (
         [*meanings(numbers)] if len(numbers) > 1 else [f"{one}={'invalid' if float(one) else 'tie'}" for one in numbers]
     )
-    levels = nearest_scale({*map(plain, odd)}) if meant == "NUMBER" else {}
+    turned = [one.replace("=A", "=#").replace("=B", "=A").replace("=#", "=B") for one in each]
+    levels = {} if is_verdict else nearest_scale({*map(plain, odd)})
     commas = {word: typed_cells.number_text(word.replace(",", ".")) for word in odd if COMMA.fullmatch(word)}
-    said = {word: str(levels.get(plain(word), commas.get(word, meant))) if meant == "NUMBER" else meant for word in odd}
-    each += [f"{word}={one}" for word, one in said.items() if word not in numbers]
+    own = {word: "invalid" if is_verdict else str(levels.get(plain(word), commas.get(word, "missing"))) for word in odd}
+    words = [f"{word}={one}" for word, one in own.items() if word not in numbers]
+    said = typed("--map-label", *each, *words) + f" or {typed('--map-label', *turned, *words)}" * is_axis
+    instead = "=A, =B or =tie" if is_verdict else "its number"
     return (
-        f"{shown} stand{'s' * (len(odd) == 1)} beside other answers; say what is meant: "
-        f"{typed('--map-label', *each)}, or =invalid where it is no answer"
+        f"{shown} stand{'s' * (len(odd) == 1)} beside other answers; say what is meant: {said}"
+        + f" (=invalid where it is no answer, {instead} where it is one)"
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pandas as pd
 
 from calibration.table.typed_cells import is_number
-from calibration.tidying import beside, keys, mapping, measures
+from calibration.tidying import beside, keys, mapping, measures, statuses, turning
 from calibration.tidying.found import FROM, Found, kind_of, made_of_several, some_of, words_of
 from calibration.tidying.no_answers import NO_ANSWER
 from calibration.tidying.raters import (
@@ -23,7 +23,7 @@ from calibration.tidying.raters import (
     run_of,
 )
 from calibration.tidying.value_sets import TRUTH, plain, recognise
-from plain.typed_options import between_plus, by_map, typed
+from plain.typed_options import by_map, by_read, typed
 
 MANY, LONG = 30, 40  # distinct answers, and characters of one: beyond these a column holds no answers
 WHOLE = {str(number) for number in range(11)}  # scores, and hardly prices
@@ -48,7 +48,8 @@ def _find_columns_of_answers(found: Found) -> None:
             found.columns.pop("label", None)
             found.columns.pop(part, None)
             return
-    holding = [name for name in found.free() if _holds_answers(name, found.table[name])]
+    people = {*found.asked.people}
+    holding = [one for one in found.free() if {one, bare_name(one)} & people or _holds_answers(one, found.table[one])]
     answers = [*holding, *found.columns.get("label", ())]
     measured = measures.measured(holding, answers)
     left = [name for name in holding if beside.was_not_chosen(found.table, name, answers)]
@@ -63,12 +64,13 @@ def _find_columns_of_answers(found: Found) -> None:
         _spread_beside_label(found, candidates)
     elif not candidates:
         (who,) = found.columns.pop("rater_id", ("",))[:1]
-        alone = typed("--map", f"label={who}", f"rater_id=={who}")
+        alone, numbers = typed("--map", f"label={who}", f"rater_id=={who}"), [*statuses.numbers_beside(found)]
         found.problems.append(
-            f"no column holds the answers (there are: {', '.join(found.names[:20])}); say which: --map label=COLUMN, "
-            "or --map rater_id=ONE+OTHER where each rater has a column"
-            + f"; {alone} where {who!r} holds one rater's"
-            * bool(who)
+            f"no column holds the answers (there are: {', '.join(found.names[:20])}): say which, by label in --map, or "
+            "by rater_id where each rater has a column"
+            + f"; {by_map('label', *numbers[:1])} where that holds them" * bool(numbers)
+            + f", {by_map('rater_id', *numbers)} where each is a rater's" * (1 < len(numbers) <= NAMED)
+            + f"; {alone} where {who!r} holds one rater's" * bool(who)
         )
     elif "rater_id" in found.columns:
         _spread_criteria(found, _of_the_raters(found, candidates))
@@ -135,7 +137,7 @@ def _spread_criteria(found: Found, named: Sequence[str]) -> None:
     """One column, or one for each criterion; beside numbers and verdicts, columns of other words are none."""
     candidates = [name for name in named if _is_sure(found.table[name])] or list(named)
     if left := [name for name in named if name not in candidates]:
-        found.told.append(f"not read as answers: {', '.join(left)} (say so if they are: --map criterion=ONE+OTHER)")
+        found.told.append(f"not read as answers: {', '.join(left)} (if they are: {by_map('criterion', *named)})")
     if len(candidates) == 1:
         found.columns["label"] = (candidates[0],)
         found.told.append(f"the answers stand in {candidates[0]!r}")
@@ -225,15 +227,14 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
         near = [name for name in near if name in named or not all(map(is_number, words_of(found.table[name])))]
     raters = core if not people and len({kind_of_name(bare_name(name)) for name in core}) == 2 else near or candidates
     if not core and (len(candidates) > 1 or not any(name in found.table for name in FROM)):
-        rater, criterion = "rater_id=ONE+OTHER", "criterion=ONE+OTHER"
-        if len(candidates) <= NAMED:
-            rater, criterion = (f"{part}={between_plus(*candidates)}" for part in ("rater_id", "criterion"))
+        rater, criterion = (
+            by_map(part, *candidates) if len(candidates) <= NAMED else f"{part} in --map"
+            for part in ("rater_id", "criterion")
+        )
         found.problems.append(
             f"{some_of([*map(repr, candidates)], NAMED)} may hold answers, and no column is known to say who gave "
-            "them: where a row is one answer, --map item_id=COLUMN --map rater_id=COLUMN --map label=COLUMN; where "
-            f"each of them is a rater, {typed('--map', rater)}; where each is a criterion, "
-            f"{typed('--map', criterion, 'rater_id=COLUMN')}; where each row is a rater and each column an item, "
-            "--read turned=COLUMN, which names the raters"
+            f"them: where a row is one answer, {by_map('label', candidates[0])} (or another of them); where each of "
+            f"them is a rater, {rater}; where each is a criterion, {criterion}{_turned(found.table)}"
         )
         return
     judges = [
@@ -266,8 +267,14 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
     elif likely:
         found.problems.append(are_asked_about(likely, raters))
     elif left:
-        said = "--map rater_id=ONE+OTHER names all raters" if people else people_of([*raters, *left])
+        said = by_map("rater_id", *raters, *left) if people else people_of([*raters, *left])
         found.told.append(f"not read as answers: {', '.join(left)} (say so if they are: {said})")
+
+
+def _turned(table: pd.DataFrame) -> str:
+    """The end of a question where a table can be turned round: the option with what names each row."""
+    who = next((str(name) for name in table if not turning.turned(table, str(name))[2]), "")
+    return f"; where each row is a rater and each column an item, {by_read('turned', who)}" * bool(who)
 
 
 def _read_repeats(found: Found) -> None:

@@ -84,7 +84,7 @@ def ask_of_answers(found: Found) -> None:
     last, of_calls = name.rpartition(".")[2], [plain(word) in WORKED or says_failed(word) for word in words]
     is_named = in_english(last) in HEADS and any(of_calls)
     is_answer = in_english(last) in ("label", *NAMES["label"]) or language_of("label", last)
-    numbers = [*_numbers_beside(found)] if is_named or (all(of_calls) and not is_answer) else []
+    numbers = [*numbers_beside(found)] if is_named or (all(of_calls) and not is_answer) else []
     if numbers and is_status(name, words):
         found.columns["label"], found.columns["status"] = (numbers[0],), (name,)  # as all else is asked at once
         said = [word for word in words if plain(word) not in KNOWN]
@@ -122,7 +122,7 @@ def may_be_score(name: str) -> bool:
     return not is_other and in_english(name) not in measures.NO_ANSWER
 
 
-def _numbers_beside(found: Found) -> Iterator[str]:
+def numbers_beside(found: Found) -> Iterator[str]:
     """Columns of numbers without a part that may be scores, and no count of the rows."""
     for name in filter(may_be_score, found.free()):
         cells = found.table[name][found.table[name].str.strip().ne("")]

@@ -5,8 +5,9 @@ A set is read where it allows one reading alone; where two are possible, the sen
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from calibration.table.typed_cells import is_number, number_text, percent_number
 from calibration.tidying import ordered_words
@@ -148,7 +149,9 @@ def _numbers(usable: list[str], named: str, is_paired: bool, labels_are: str) ->
     what = f"the answers are the numbers {shown}, "
     if is_paired:
         what += "and two systems are named: a number is no verdict on a pair; "
-        otherwise = "or as they were meant; where they are scores, leave the second system out: --map ignore=COLUMN"
+        otherwise = (
+            "or as they were meant; where they are scores, leave out the column of the second system (ignore in --map)"
+        )
         return Read(Answers("scores"), ask=f"{what}{ASK}{typed('--map-label', *meanings(usable))}, {otherwise}")
     what += "which may be scores, or the first, the second and a tie of a pair: --labels-are scores, or "
     return Read(Answers("scores"), ask=f"{what}{ASK}{typed('--map-label', *meanings(usable))}")
@@ -165,8 +168,18 @@ def meanings(numbers: Collection[str]) -> list[str]:
         upwards = sorted(values, key=lambda word: values[word] or 9)
         meant = {word: {1.0: "A", 2.0: "B"}.get(values[word], "tie") for word in upwards}
     else:
-        meant = dict.fromkeys(values, "A|B|tie")
+        half = (min(values.values()) + max(values.values())) / 2
+        meant = {word: "A" if one < half else "B" if one > half else "tie" for word, one in values.items()}
     return [f"{word}={verdict}" for word, verdict in meant.items()]
+
+
+def which_is_which(words: Sequence[str], known: Sequence[str]) -> str:
+    """The options that say each of two lists' words as one of the other's: two and two both ways round, else the one
+    that is spelt most alike.
+    """
+    near = [get_close_matches(word, known, 1, 0)[0] for word in words]
+    ways = [known, [*reversed(known)]] if len(words) == len(known) == 2 else [near]
+    return " or ".join(typed("--map-label", *map("=".join, zip(words, way, strict=True))) for way in ways)
 
 
 def _verdicts(usable: list[str], labels_are: str) -> Read | None:
@@ -244,14 +257,13 @@ def _ordered(usable: list[str], labels_are: str, of_all: Collection[str]) -> Rea
     near = ordered_words.nearest_scale({*known.values()})
     if not near:
         return None
-    each = {word: str(near[text]) if text in near else "NUMBER" for word, text in known.items()}
+    each = {word: str(near[text]) if text in near else "missing" for word, text in known.items()}
     listed = typed("--map-label", *(f"{word}={meant}" for word, meant in sorted(each.items(), key=lambda one: one[1])))
-    rest = ", ".join(repr(word) for word, meant in each.items() if meant == "NUMBER")
+    rest = ", ".join(repr(word) for word, meant in each.items() if meant == "missing")
     what = f"of which {rest} is no level" if rest else "of which nobody uses all levels"
     return Read(
         Answers("words"),
         ask=f"{', '.join(map(repr, usable[:6]))} may be words of a scale, {what}: {listed}, or as they were meant"
-        + " (=missing where it is no answer)" * bool(rest)
         + "; --labels-are words where they have no order",
     )  # fmt: skip
 
@@ -267,7 +279,7 @@ def _numbered(usable: list[str], labels_are: str) -> Read | None:
     if count < LEVELS or len({*numbers.values()}) < count or len(usable) >= 2 * count:
         return None
     rest = [word for word in usable if word not in numbers]
-    meant = typed("--map-label", *(f"{word}={numbers.get(word, 'NUMBER|missing')}" for word in [*numbers, *rest]))
+    meant = typed("--map-label", *(f"{word}={numbers.get(word, 'missing')}" for word in [*numbers, *rest]))
     return Read(
         Answers("words"),
         ask=f"{', '.join(map(repr, numbers))} may be levels in the order of their numbers"

@@ -55,7 +55,7 @@ def test_a_row_for_each_rater_is_turned_round_by_the_numbers_in_the_heads(tmp_pa
     kept = tmp_path / "kept.toml"
     kept.write_text(recipe_text(made.recipe), encoding="utf-8")
     assert read_tidy(path, options_of([], [], [], [], mapping=kept)).labels.equals(made.labels)
-    with pytest.raises(AnnotationError, match="say which: sheet='NAME'"):
+    with pytest.raises(AnnotationError, match="say which: sheet='Data', or sheet='Codebook'"):
         calipers.read(path)
     in_notebook = calipers.read(path, people=PEOPLE, map_label={"-99": "missing"}, sheet="Data", turned="VPN")
     assert len(in_notebook.frame) == len(labels)
@@ -86,7 +86,7 @@ def test_rows_of_qualtrics_are_passed_over_and_its_words_keep_their_order(tmp_pa
         for at, who in enumerate((*PEOPLE, JUDGE)):
             writer.writerow(["2024-01-01", who, *(LEVELS[score(at, item, "clear") - 1] for item in range(12))])
     with pytest.raises(
-        AnnotationError, match="where each row is a rater and each column an item, --read turned=COLUMN"
+        AnnotationError, match="where each row is a rater and each column an item, --read turned=ResponseId"
     ):
         labels_of(path, options_of([], [], [], []))
     labels, told = labels_of(path, options_of([], [], [",".join(PEOPLE)], ["turned=ResponseId"]))

@@ -167,7 +167,7 @@ def test_grades_of_schools_and_tables_with_a_row_for_each_rater_are_asked_about_
     assert "A=5,B=4,C=3,D=2,F=1 where they are grades" in " ".join(propose(grades).problems)
     turned = frame("rater q1 q2 q3\nann_1 1 3 5\nann_2 2 4 4\ngpt-4o 3 5 4")
     nowhere = pd.DataFrame({"ann_1": ["A", "B", "A"], "gpt-4o": ["B", "B", "A"]})
-    assert propose(nowhere).problems == ("no column or set of columns names the items: --map item_id=ONE+OTHER",)
+    assert propose(nowhere).problems == ("no column or set of columns names the items: say which by item_id in --map",)
     assert "--read turned=rater" in " ".join(propose(turned, Asked(labels_are="scores")).problems)
 
 
@@ -368,7 +368,7 @@ def test_an_order_beside_heads_that_say_what_stood_first_turns_nothing_twice(
     found = propose(table)
     if isinstance(read, str):
         assert read in str(found.problems)
-        assert "--map ignore=order where" in found.problems[0]
+        assert "--map presentation==AB,ignore=order where" in found.problems[0]
         assert propose(table, Asked(columns={"presentation": ("order",)})).problems == ()
         return
     made = check_verdicts(tidy(table, found.mapping).labels)
@@ -404,13 +404,16 @@ def test_a_flag_of_the_order_makes_two_readings_of_a_and_b_and_one_of_left_and_r
 
 def test_what_a_value_of_an_order_means_can_be_said() -> None:
     table = frame("item turn model_a model_b rater shown choice\ni u x y human_1 u left\nj u x y human_1 v left")
-    assert "--map presentation=COLUMN (other words than AB and BA: --map-label WORD=BA)" in propose(table).problems[0]
+    assert "name it as presentation in --map;" in propose(table).problems[0]
     columns = {"presentation": ("shown",)}
     (problem,) = propose(table, Asked(columns=columns)).problems
-    assert "--map presentation=shown --map-label 'u=AB|BA,v=AB|BA'" in problem
+    assert "--map presentation=shown --map-label u=AB,v=BA or --map-label u=BA,v=AB" in problem
     flag = table.rename(columns={"shown": "is_swapped"}).assign(choice="A")
     asks = propose(flag).problems
-    assert "--map presentation=is_swapped --map-label 'u=AB|BA,v=AB|BA', or --map ignore=is_swapped" in asks[0]
+    assert (
+        "--map presentation=is_swapped --map-label u=AB,v=BA or --map-label u=BA,v=AB, or --map ignore=is_swapped"
+        in asks[0]
+    )
     assert "A and B may be places or systems" in asks[1], "at once"
     found = propose(table, Asked(columns=columns, words={"u": "AB", "v": "BA"}))
     assert found.mapping.orders == {"u": "AB", "v": "BA"}
@@ -491,7 +494,7 @@ def test_everything_that_must_be_said_is_asked_at_once() -> None:
     table = frame("pair_id who choice\n1 ada left\n1 eve right\n2 ada left")
     problems = propose(table).problems
     assert len(problems) == 2
-    assert "no column says who answered: --map rater_id=COLUMN" in problems[0]
+    assert "no column says who answered: --map rater_id=who, or --map rater_id==choice where one" in problems[0]
     assert "--labels-are verdicts" in problems[1]
     said = Asked(columns={"rater_id": ("who",)}, people=("ada",), labels_are="verdicts")
     found = propose(table, said)
@@ -548,7 +551,7 @@ def test_a_misspelt_criterion_is_no_missing_one() -> None:
 
 def test_words_beside_verdicts_are_asked_about_and_never_become_one() -> None:
     table = frame("item model_a model_b rater label\ni x y ann_1 A\nj x y ann_1 Ignore\nk x y ann_1 B")
-    assert any("'Ignore' stands beside other answers; say what is meant: --map-label 'Ignore=" in one
+    assert any("'Ignore' stands beside other answers; say what is meant: --map-label Ignore=invalid (" in one
                for one in propose(table).problems)  # fmt: skip
     found = propose(table, Asked(words={"Ignore": "missing"}))
     made = tidy(table, found.mapping)
@@ -687,9 +690,10 @@ def test_what_is_called_who_answered_and_holds_answers_is_one_rater_or_asked_abo
     assert "--map label=judge,rater_id==judge where 'judge' holds one rater's" in nobody
 
 
-def test_words_of_places_and_numbers_below_nought_are_asked_about_at_once_and_no_meaning_is_proposed() -> None:
+def test_words_of_places_and_numbers_below_nought_are_asked_about_at_once_in_both_meanings() -> None:
     (problem,) = propose(frame("id human gpt-4\n1 left -1\n2 tie 0\n3 right 1\n4 right 1")).problems
-    assert "--map-label '-1=A|B|tie,0=A|B|tie,1=A|B|tie'" in problem, "-1 may be left as on an axis, or a loss"
+    both = "--map-label 1=A,0=tie,-1=B or --map-label 1=B,0=tie,-1=A"
+    assert both in problem, "-1 may be left as on an axis, or a loss"
     assert "--labels-are verdicts where the first is always system_a" in problem
 
 
@@ -851,11 +855,11 @@ def test_a_table_of_criteria_without_raters_asks_about_every_column() -> None:
     ("table", "says"),
     [
         ("item_id rater_id rater_kind system_a system_b label\na r human x y A\nb r human x y B\nc r human x y A更差",
-         "'A更差' stands beside other answers; say what is meant: --map-label 'A更差=A|B|tie', or =invalid where"),
+         "'A更差' stands beside other answers; say what is meant: --map-label 'A更差=invalid' ("),
         ("item_id rater_id rater_kind label\na r human 4\nb r human 5\nc r human good",
-         "'good' stands beside other answers; say what is meant: --map-label good=NUMBER, or =invalid where"),
+         "'good' stands beside other answers; say what is meant: --map-label good=missing ("),
         ("item_id rater_id rater_kind system_a system_b label\na r human x y 1\nb r human x y 2\na j judge x y A\nb j judge x y tie",
-         "'1', '2' stand beside other answers; say what is meant: --map-label 1=A,2=B, or"),
+         "'1', '2' stand beside other answers; say what is meant: --map-label 1=A,2=B ("),
         ("item_id rater_id rater_kind grade\na r human A\nb r human B\nc r human C", "--map-label A=3,B=2,C=1 where they are grades, C=tie"),
     ],
 )  # fmt: skip

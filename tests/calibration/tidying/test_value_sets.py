@@ -65,7 +65,7 @@ def test_a_set_of_words_is_read(words: Sequence[str], is_paired: bool, read_as: 
         (
             ["Stage 0", "Stage 1", "Stage 2", "Stage 3a"],
             False,
-            "'Stage 3a' none of them: --map-label 'Stage 0=0,Stage 1=1,Stage 2=2,Stage 3a=NUMBER|missing' where",
+            "'Stage 3a' none of them: --map-label 'Stage 0=0,Stage 1=1,Stage 2=2,Stage 3a=missing' where",
         ),
         (["Schweregrad 1", "Schweregrad 2", "Schweregrad 3"], False, "Schweregrad 2=2,Schweregrad 3=3' where"),
         (["class1", "class2", "class3", "class10"], False, ""),

@@ -418,14 +418,24 @@ def test_the_same_answers_are_the_same_labels_in_every_form(tmp_path: Path, form
         paid = labels.loc[is_judge].assign(cost_usd=lambda own: own["cost_usd"].astype("float"))
         assert paid.groupby("rater_id")["cost_usd"].sum().to_dict() == {JUDGE: 2.0, OPEN: 4.0}
         assert {*paid["seconds"]} == {"2"}
+
+
+def test_a_comparison_with_no_answer_is_none(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.jsonl", judged("a list"))
     agreement = calipers.read(path, people=PEOPLE, resamples=99).agreement().set_index("rater")
     found = next(row for name, row in agreement.iterrows() if str(name).endswith(OPEN))
     assert found["n"] == 12, "of 16 comparisons four are with no answer"
     assert found["cohen_kappa"] == pytest.approx(14 / 23), "scikit-learn's of these twelve"
 
 
-@pytest.mark.parametrize("open_judge", ["open", "llama-judge"])
-@pytest.mark.parametrize("words", [{"A": "Model A", "B": "Model B", "t": "Tie"}, VERDICT | {"t": "both bad"}, VERDICT])
+@pytest.mark.parametrize(
+    ("open_judge", "words"),
+    [
+        ("open", {"A": "Model A", "B": "Model B", "t": "Tie"}),
+        ("llama-judge", VERDICT | {"t": "both bad"}),
+        ("open", VERDICT),
+    ],
+)
 def test_no_answers_of_an_object_beside_a_list_of_people_are_lost(
     tmp_path: Path, open_judge: str, words: Mapping[str, str]
 ) -> None:

@@ -22,7 +22,7 @@ from plain.spreadsheets import guarded
 from tests.exports.bundled import made_labels
 
 BOTH = ("read_regular_csv", "read_regular_parquet")
-ANY_FOLDER = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ANY_FOLDER = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def read(path: Path, used_only: bool = False) -> tuple[Any, ...]:

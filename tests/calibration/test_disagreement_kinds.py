@@ -22,13 +22,16 @@ def kind(found: DisagreementKinds, name: str) -> DisagreementKind:
 
 
 @pytest.mark.parametrize("cause", sorted(PLANTED.keys() - MOST_NAMED.keys()))
-def test_the_cause_that_was_planted_is_named_and_under_20_topics_none(cause: str) -> None:
+def test_the_cause_that_was_planted_is_named(cause: str) -> None:
     found = disagreement_kinds(planted_study(cause, 1), JUDGE)
     name = NAMES.get(cause, cause)
     assert (found.foremost, found.reason) == (name, "")
     assert kind(found, name).of == OF.get(cause, ())
     assert kind(found, name).share.low > 0.05
-    few = disagreement_kinds(planted_study(cause, 1, FEW), JUDGE)
+
+
+def test_under_20_topics_no_cause_is_named() -> None:
+    few = disagreement_kinds(planted_study("person", 1, FEW), JUDGE)
     assert (few.foremost, few.reason) == ("", "19 topics; under 20 no kind is called foremost")
 
 

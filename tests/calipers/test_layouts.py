@@ -169,9 +169,7 @@ def agreement(labels: pd.DataFrame, judge: str) -> float:
     return found[0].value
 
 
-@pytest.mark.parametrize(
-    "name", ["MT-Bench", "AlpacaEval", "PandaLM", "JUDGE-BENCH", "scores of Langfuse as CSV", "Phoenix as Parquet"]
-)
+@pytest.mark.parametrize("name", ["MT-Bench", "JUDGE-BENCH", "scores of Langfuse as CSV"])
 def test_numbers_of_a_published_form_are_those_of_its_answers(tmp_path: Path, name: str) -> None:
     layout, path = written(name, tmp_path)
     judge = RATERS.get(layout, (*PEOPLE, JUDGE))[2]

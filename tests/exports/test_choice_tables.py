@@ -19,7 +19,7 @@ from exports.as_latex import as_latex
 from exports.cells import Probability, shown
 from exports.forms import as_csv, as_markdown
 from exports.plots.bias_figure import bias_figure
-from exports.sheets.agreement import annotators_table, criteria_table
+from exports.sheets.agreement import annotators_table, criteria_table, summary_table
 from exports.sheets.bias import bias_table, headlines
 from exports.sheets.judges import card_table, comparisons_table, judges_table, outcome_words
 from exports.sheets.ranking import judge_shown, ranking_table
@@ -167,12 +167,18 @@ def test_a_card_has_one_row_for_each_question():
 
 @pytest.mark.parametrize(
     "frame",
-    [made_pairs(), made_pairs(pairs=3), made_pairs(annotators=1), made_ratings(), made_ratings(40, 3), drawn_study(4)],
-)
+    [
+        made_pairs(), made_pairs(pairs=3), made_pairs(pairs=6), made_pairs(annotators=1), made_ratings(),
+        made_ratings(40, 3), drawn_study(4),
+    ],
+)  # fmt: skip
 def test_the_tables_of_any_study_can_be_written_and_every_dash_has_its_reason(frame):
-    report = calibrate(frame, FEW)
+    report = calibrate(frame, replace(FEW, per_criterion=True))
     cards = [card_table(report, judge) for judge in report.labels.judges]
-    for table in filter(None, (judges_table(report), bias_table(report), ranking_table(report), *cards)):
+    of_estimates = [*filter(None, (criteria_table(report), annotators_table(report), summary_table(report)))]
+    assert not any(isinstance(cell, float) for table in of_estimates for row in table.rows for cell in row)
+    others = agreement_table(report), judges_table(report), bias_table(report), ranking_table(report), *cards
+    for table in filter(None, (*of_estimates, *others)):
         for _, write in FORMS:
             assert write(table)
         json.loads(as_json(table))

@@ -3,14 +3,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from calibration.calibrate import calibrate
-from calibration.results import CalibrationSettings
 from exports.as_json import as_json, report_json
 from exports.as_latex import as_latex, escape
 from exports.cells import number, shown
@@ -18,7 +15,6 @@ from exports.errors import ExportError
 from exports.forms import as_csv, as_html, as_markdown
 from exports.tables import Table, agreement_table
 from exports.words.notes import TIE_RULES
-from tests.calibration.studies import made_pairs, made_ratings
 from tests.exports.toy import NAN, WILSON, toy_estimate, toy_report
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
@@ -132,15 +128,3 @@ def test_a_table_without_rows_is_still_a_table():
     empty = Table("agreement", "Nothing yet", agreement_table(toy_report()).columns, (), ("No judge has run.",))
     for write in (as_latex, as_markdown, as_csv, as_json):
         assert write(empty)
-
-
-@pytest.mark.parametrize(
-    "frame", [made_pairs(), made_pairs(pairs=1), made_pairs(annotators=1), made_ratings(), made_ratings(40, 3)]
-)
-def test_the_table_of_any_study_can_be_written_in_every_format(frame):
-    report = calibrate(frame, CalibrationSettings(resamples=50))
-    table = agreement_table(report)
-    assert len(table.rows) >= 1
-    for write in (as_latex, as_markdown, as_csv, as_json):
-        assert write(table) == write(agreement_table(report))
-    assert not math.isnan(json.loads(report_json(report))["settings"]["level"])

@@ -23,7 +23,7 @@ from exports.tables import Table
 from exports.words.methods import methods_paragraph
 from exports.words.notes import TIE_RULES
 from tests.calibration.studies import made_pairs, made_ratings
-from tests.exports.toy_studies import dr3_study, gym_study, race_study, wlc_study
+from tests.exports.toy_studies import gym_study, race_study, wlc_study
 
 ROOT = Path(__file__).resolve().parents[2]
 FAMILIES = {
@@ -87,7 +87,6 @@ def tables(verdicts: pd.DataFrame, report: CalibrationReport, *presets: str) -> 
         (made_ratings(), "three_class", ("dr3_eval",)),
         (wlc_study(), "three_class", ("wlc",)),
         (gym_study(), "three_class", ("deepresearchgym",)),
-        (dr3_study(), "three_class", ("dr3_eval",)),
         (race_study(), "three_class", ("race",)),
     ],
 )

@@ -74,15 +74,9 @@ CASES: dict[str, tuple[Damage, dict[tuple[str, str], str]]] = {
     "nothing, with one invented (theirs: .647)": (
         lambda entries: [*entries, {"criterion": "novelty_1.first", "rationale": "new", "score": 10}], {},
     ),
-    "an id, for which stands the criterion's text": (
-        changed(f"{FIRST}.first", criterion="Insight 1 of topic 1"), {(FIRST, "atlas"): "missing"},
-    ),
-    "an id, for which stands a part of it": (
-        changed(f"{FIRST}.second", criterion="insight_1"), {(FIRST, "reference"): "missing"},
-    ),
-    "two ids, which are exchanged for a made-up name": (
-        both(changed(f"{FIRST}.first", criterion="insight"), changed(f"{LAST}.first", criterion="Readability")),
-        {(FIRST, "atlas"): "missing", (LAST, "atlas"): "missing"},
+    "two ids, for which stand the criterion's text and a part of it": (
+        both(changed(f"{LAST}.first", criterion="Readability 1"), changed(f"{FIRST}.second", criterion="insight_1")),
+        {(LAST, "atlas"): "missing", (FIRST, "reference"): "missing"},
     ),
     "a number on the scale": (changed(f"{LAST}.second", score=60), {(LAST, "reference"): "invalid"}),
     "a number at all": (changed(f"{LAST}.second", score="6 of 10"), {(LAST, "reference"): "invalid"}),

@@ -20,7 +20,7 @@ from tests.topic_questions import BOTH, add_views, bench_tree, bring_in
 
 
 @pytest.mark.databases("sqlite")
-@pytest.mark.parametrize("kind", ["padding", "paraphrase", "authority"])
+@pytest.mark.parametrize("kind", ["padding", "paraphrase"])
 def test_a_rating_is_compared_in_shares_of_its_own_scale(engine: Engine, tmp_path: Path, kind: str) -> None:
     study = make_study(engine, tmp_path, protocol=RATING)
     run_stub(engine, study, Stub(answering("score", lambda code, text: 4 if code == "clear" else 50)))
@@ -56,11 +56,11 @@ def test_statements_of_one_call_stay_together_and_are_compared_one_by_one(engine
         plan_stress_test(engine, study, definition, "padding", 50, describe=describe)
 
 
-@pytest.mark.parametrize("kind", ["padding", "authority", "markdown"])
+@pytest.mark.parametrize("kind", ["padding", "markdown"])
 def test_of_two_reports_rated_together_the_scores_of_the_changed_one_are_compared(
     engine: Engine, tmp_path: Path, kind: str
 ) -> None:
-    """The judge gives whatever was padded or put down to experts 2 more of 10, wherever it stands."""
+    """The judge gives whatever was padded or changed 2 more of 10, wherever it stands."""
     bring_in(engine, bench_tree(tmp_path, text="**{system}** On topic {topic}."), BOTH)
     twins = add_views(engine)
     known: set[str] = set()

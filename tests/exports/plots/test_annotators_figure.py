@@ -31,7 +31,7 @@ STUDIES = {
     "two people": made_pairs(annotators=2, both_orders=True),
     "ten people": made_pairs(annotators=10, pairs=20),
     "a crowd": made_pairs(annotators=70, pairs=12, criteria=1),
-    "twelve judges": made_pairs(judges=LONG, both_orders=True),
+    "twelve judges": made_pairs(12, judges=LONG, both_orders=True),
     "ratings": made_ratings(),
     "few pairs": made_pairs(3, 2),
 }
@@ -46,8 +46,14 @@ def reports():
     }
 
 
-@pytest.mark.parametrize("width", [ONE_COLUMN, FULL_PAGE])
-@pytest.mark.parametrize("name", [*STUDIES, "toy", "chosen"])
+# all as wide as a column, where room is least, and those with the most to print as wide as a page
+@pytest.mark.parametrize(
+    ("name", "width"),
+    [
+        *((name, ONE_COLUMN) for name in (*STUDIES, "toy", "chosen")),
+        *((name, FULL_PAGE) for name in ("ten people", "twelve judges")),
+    ],
+)
 def test_nothing_leaves_the_page_no_words_touch_and_text_is_8_points(reports, name, width):
     for figure in (found for draw in DRAW if (found := draw(reports[name], width)) is not None):
         assert_readable(figure, width)

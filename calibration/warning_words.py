@@ -94,8 +94,8 @@ SENTENCES: Mapping[str, Clause] = {
         "pair"
     ),
     "missing_answers": (
-        "{failed} of {rows} rows of {rater} have no usable answer ({causes}); they are no ties: see valid_share and "
-        "percent_agreement_missing_as_wrong"
+        "no usable answer in {failed} of {rows} rows of {rater} ({causes}): agreement leaves them out, the choice of a "
+        "judge counts them as disagreement"
     ),
     "mixed_criteria": (
         "criteria of different kinds or scales are never pooled: {kinds}; every criterion is reported by itself"

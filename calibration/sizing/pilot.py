@@ -19,8 +19,9 @@ from calibration.remarks import Reason, Remark, remarks_of
 from calibration.settings import CalibrationSettings
 from calibration.sizing.draw_gain import expected_deviation
 from calibration.sizing.planning import Spread
-from calibration.study import answering, left_out
+from calibration.study import answering, counted, left_out
 from calibration.study.bounding import Group, Pair, made, share
+from calibration.study.distance import BY_DISTANCE
 from calibration.study.joining import Answers, Study, scale_of, study_of
 from calibration.study.label_scores import LabelScores, label_scores
 
@@ -44,11 +45,13 @@ class Pilot:
     labels_per_pair: float  # judge's answers compared: criteria times annotators
     annotators_per_pair: float
     seconds_per_pair: Estimate | None  # of one annotator; None where no row tells
-    pay_per_pair: Estimate | None  # of one annotator, USD
-    cost_per_pair: Estimate | None  # of the judge, USD
+    pay_per_pair: Estimate | None  # of one annotator
+    cost_per_pair: Estimate | None  # of the judge
     other_cost_per_pair: Estimate | None
     rule: Rule = field(repr=False)  # by which the pilot's own claims are tested
     gaps: Mapping[str, GapSums | None] = field(repr=False)  # of every judge; None where its gap is not known
+    currency: str = counted.USD  # of what rows cost
+    is_by_distance: bool = False  # the gap's agreement, not `agreement`: how near scores lie
 
     def step(self, margin: float) -> int:
         """By what Holm divides the error of this judge's claim, judges with a smaller p being adequate already."""
@@ -101,7 +104,8 @@ def pilot_of(
         told.get(("cost_per_item", "each_annotator")), told.get(("cost_per_item", judge)),
         told.get(("cost_per_item", against)),
         Rule(settings.margin, settings.level, settings.min_clusters, settings.resamples, settings.seed),
-        {name: gap.sums for name, gap in gaps.items()},
+        {name: gap.sums for name, gap in gaps.items()}, counted.currency_of(study.frame),
+        _is_by_distance(study, settings),
     )  # fmt: skip
 
 
@@ -184,6 +188,11 @@ def _gap(study: Study, judge: Answers, settings: CalibrationSettings) -> Spread:
     scores, code = rows.human - rows.judge, np.unique(rows.cluster, return_inverse=True)[1].astype(np.intp)
     found = replace(spread_of(scores, code), sums=gap_sums(scores, code, rows.unit))
     return _foreseen(study, found, scores, rows.cluster)
+
+
+def _is_by_distance(study: Study, settings: CalibrationSettings) -> bool:
+    scale = scale_of(study, study.criteria, settings)
+    return scale is not None and left_out.ties_rule(scale, settings) in BY_DISTANCE
 
 
 def _foreseen(study: Study, spread: Spread, scores: closed_forms.Array, clusters: columns.Codes) -> Spread:

@@ -49,9 +49,10 @@ def rests_on(planned: StudyPlan, assumed: Mapping[str, float]) -> str:
     to_tell += worded(" Another judge may need fewer topics: choose one.") if pilot.tried > 1 else ""
     return worded(
         "Pilot of {pilot} topics: {judge} agrees in {value} of {n:,} labels, ICC {told}, gap to a left-out "
-        "annotator {mean}.{to_tell}",
+        "annotator {mean}{near}.{to_tell}",
         pilot=pilot.scores.pilot, judge=pilot.judge, value=percent(pilot.agreement.value), n=pilot.agreement.n,
         told=told, mean=rounded(pilot.gap.mean, 3), to_tell=to_tell,
+        near=worded(" by the distance of scores") if pilot.is_by_distance else "",
     )  # fmt: skip
 
 

@@ -55,6 +55,9 @@ def of_forest(figure: Figure | None) -> str:
     said = worded("{rater} agrees least with the annotators, {last}", rater=last.rater, last=in_words(last))
     if people is None or not _known(people):
         return f"{said}."
+    if len(first) == 1:
+        said = worded("{rater} agrees with the annotators, {last}", rater=last.rater, last=in_words(last))
+        return worded("{said}; annotators among themselves, {people}.", said=said, people=shown(people)[0])
     reach = sum(one.value >= people.value for one in first)
     return worded(
         "{said}; {reach} of {first} reach what annotators reach among themselves, {people}.",

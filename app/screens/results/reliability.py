@@ -10,6 +10,7 @@ from app.screens import report_page, waiting
 from app.screens.results import plot_words, tables_and_figures
 from calibration import errors, results
 from calibration.agreement.reliability_map import Cell, ReliabilityMap
+from calibration.study.distance import is_by_distance
 from exports.cells import shown
 from exports.plots.value_maps import reliability
 from exports.tables import Column, Table
@@ -84,6 +85,7 @@ def sentence(mapped: ReliabilityMap) -> str:
         else worded("{criterion} in {category}", criterion=worst.criterion, category=worst.category)
     )
     judge, person = shown(worst.agreement)[0], shown(worst.ceiling)[0]
+    judge += worded(" by distance") if is_by_distance(worst.agreement.statistic) else ""
     if worst.gap.value <= 0:
         return worded(
             "In none of {sure:,} cells with a value is {judge} behind a left-out annotator; closest "
@@ -91,6 +93,11 @@ def sentence(mapped: ReliabilityMap) -> str:
             sure=len(sure), judge=mapped.judge, place=place, judge2=judge, person=person,
         )  # fmt: skip
     gap = " ".join(filter(None, shown(worst.gap)))
+    if len(sure) == 1 and not math.isnan(worst.gap.low):
+        return worded(
+            "{judge} is behind a left-out annotator on {place}: {judge2} against {person}, a gap of {gap}.",
+            judge=mapped.judge, place=place, judge2=judge, person=person, gap=gap,
+        )  # fmt: skip
     thin = worded("; no cell has the clusters that an interval takes") if math.isnan(worst.gap.low) else ""
     return worded(
         "{judge} is furthest behind a left-out annotator on {place}: {judge2} against {person}, "
@@ -105,11 +112,12 @@ def known(mapped: ReliabilityMap) -> Sequence[Cell]:
 
 
 def cells_table(mapped: ReliabilityMap) -> Table:
-    """One row a cell, margins included."""
+    """One row a cell, margins included where they are of several criteria."""
+    cells = [one for one in known(mapped) if one.criterion != "all" or len(mapped.criteria) > 1]
     rows = tuple(
         (_margin(cell.criterion), _margin(cell.category), cell.agreement, cell.ceiling, cell.gap, cell.gap.n,
          cell.gap.clusters)
-        for cell in known(mapped)
+        for cell in cells
     )  # fmt: skip
     return Table("cells", worded("{judge} by criterion and category", judge=mapped.judge), COLUMNS, rows, READING)
 

@@ -17,6 +17,7 @@ from calibration.errors import CalibrationError
 from calibration.results import CalibrationReport, CalibrationSettings
 from calibration.sizing.pilot import Pilot
 from calibration.sizing.study_plan import Goals, Prices, StudyPlan, plan_from_numbers, plan_from_pilot
+from calibration.study.counted import USD
 from db.connect import reading
 from exports.cells import DASH
 from exports.plots.study_figures import draw_figure, plan_figure
@@ -62,12 +63,13 @@ def show(source: shown_file.Source) -> None:
             pilot = _chosen_pilot(version, source) if basis == OWN else None
             goals, topics = _goals(settings, pilot)
             assumed = words.DEFAULTS if pilot else _assumptions(criteria)
-            prices = _prices()
+            currency = pilot.currency if pilot else USD
+            prices = _prices(currency)
         planned = _plan(pilot, goals, assumed, prices, topics)
         with head:
             report_page.answer(sentence(planned), words.rests_on(planned, assumed))
         with said:
-            _say(planned, goals)
+            _say(planned, goals, currency)
     except (errors.AnnotationError, CalibrationError) as error:
         with head:
             report_page.answer(
@@ -151,7 +153,12 @@ def _assumptions(criteria: int) -> dict[str, float]:
     }
 
 
-def _prices() -> Prices:
+def _money(text: str, currency: str) -> str:
+    """A text of ours that says USD, in the currency of the labels."""
+    return worded(text).replace(USD, currency)
+
+
+def _prices(currency: str) -> Prices:
     report_page.section(f"<h2>{worded('What it costs')}</h2>")
     asked = {
         "Minutes of one annotator for a pair": "minutes",
@@ -159,7 +166,9 @@ def _prices() -> Prices:
         "USD of a judge for a pair": "judge",
     }
     given = [
-        st.number_input(worded(label), min_value=0.0, value=None, key=f"plan_{key}", placeholder=worded("unknown"))
+        st.number_input(
+            _money(label, currency), min_value=0.0, value=None, key=f"plan_{key}", placeholder=worded("unknown")
+        )
         for label, key in asked.items()
     ]
     minutes, rate, judge = (math.nan if price is None else float(price) for price in given)
@@ -172,9 +181,9 @@ def _points(label: str, start: float, key: str, low: float = 1.0) -> float:
     return st.slider(label, low, 20.0, start, 0.5, format=worded("%g points"), key=f"plan_{key}") / 100
 
 
-def _say(planned: StudyPlan, goals: Goals) -> None:
+def _say(planned: StudyPlan, goals: Goals, currency: str) -> None:
     tables_and_figures.plot(lambda: plan_figure(planned, goals), "plan", plot_words.of_plan(planned, goals))
-    report_page.section(f"<h2>{worded('What each aim takes')}</h2>{aims_html(planned)}")
+    report_page.section(f"<h2>{worded('What each aim takes')}</h2>{aims_html(planned, currency)}")
     if planned.at:
         at = planned.at
         report_page.section(
@@ -185,14 +194,14 @@ def _say(planned: StudyPlan, goals: Goals) -> None:
                 half_width=words.rounded(at.half_width, 3),
                 power=words.percent(at.power),
                 power_apart=words.percent(at.power_apart),
-                price=_price(at.cost.hours, at.cost.total),
+                price=_price(at.cost.hours, at.cost.total).replace(USD, currency),
             )
             + "</p>"
         )
     if rows := words.drawn_rows(planned):
         report_page.section(f"<h2>{worded('Topics drawn where they say most')}</h2>")
         tables_and_figures.plot(lambda: draw_figure(planned, goals), "draw", plot_words.of_draw(planned, goals))
-        heads = [head[0].upper() + head[1:] for head in map(worded, words.DRAWN_HEADS)]
+        heads = [head[0].upper() + head[1:] for head in (_money(one, currency) for one in words.DRAWN_HEADS)]
         report_page.section(
             f"{look.table('Topics at random and drawn', heads, rows)}"
             f'<p class="c-soft c-foot">{escape(worded(words.DRAWN_NOTE))}</p>'
@@ -214,7 +223,7 @@ def sentence(planned: StudyPlan) -> str:
     return worded("It takes {said}, {said2}, and {said3}.", said=said[0], said2=said[1], said3=said[2])
 
 
-def aims_html(planned: StudyPlan) -> str:
+def aims_html(planned: StudyPlan, currency: str = USD) -> str:
     """Topics, hours and money of each aim; below it why one has none, and what simulated studies say."""
     rows = []
     for aim in planned.aims:
@@ -249,7 +258,8 @@ def aims_html(planned: StudyPlan) -> str:
         worded("Gives: half-width, or power. A dash is unknown, not nothing."),
     ]
     listed = "".join(f"<li>{escape(note)}</li>" for note in notes)
-    return f'{look.table("What each aim takes", HEADS, rows)}<ul class="c-notes">{listed}</ul>'
+    heads = [_money(head, currency) for head in HEADS]
+    return f'{look.table("What each aim takes", heads, rows)}<ul class="c-notes">{listed}</ul>'
 
 
 def worth_html(planned: StudyPlan) -> str:

@@ -49,8 +49,8 @@ class TidyFile:
 
     @property
     def to_give_away(self) -> tuple[str, ...]:
-        """The same without any word of a column."""
-        return (*without_words(self.columns), *self.told)
+        """What was read of each column, without a word of it; what is told may quote answers and names."""
+        return without_words(self.columns)
 
 
 def refuse_apart(path: Path, table: pd.DataFrame, whole: LabelMap, asked: Asked) -> None:

@@ -94,7 +94,7 @@ def options_of(
     """The options as they were typed. Raises AnnotationError, ImportingError with what is wrong about them."""
     if labels_are and labels_are not in READ_AS:
         raise AnnotationError("bad_option", f"--labels-are {labels_are}: write one of {', '.join(READ_AS)}")
-    places = parse_fields(",".join(columns), (*KNOWN_COLUMNS, "ignore"))
+    places = parse_fields(",".join(columns), (*KNOWN_COLUMNS, "currency", "ignore"))
     ignored = tuple(filter(None, split_at_plus(places.pop("ignore", ""))))
     constants = {part: place[1:] for part, place in places.items() if place.startswith("=")}
     asked = Asked(
@@ -262,7 +262,7 @@ def labels_and_readings(
     if ours is not None:
         told = ours.attrs.pop("told")  # which every table made of it would copy
         told = (*told, *filter(None, [ask_of_items(ours, ours[["cluster_id"]])]))
-        return ours, told, told
+        return ours, told, ()
     made = read_tidy(path, options)
     if not made.problems:
         short = [name for name in made.labels if name in SHORT]

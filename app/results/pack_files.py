@@ -1,6 +1,7 @@
 """The paper pack of a report as files, in a folder or in one archive."""
 
 import io
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -9,6 +10,7 @@ from app.results.reporting import Calibrated
 from app.results.sources import facts_about
 from exports.forms import escaped
 from exports.pack import brief_pack, methods_file, pack, write_pack
+from plain.counting import counted
 
 BEGINNING = (1980, 1, 1, 0, 0, 0)  # of zip files' time: the same pack gives the same bytes
 
@@ -29,9 +31,17 @@ def write_report(
     facts = facts_about(found.study, found.examples)
     files = brief_pack(found.report, facts) if brief else pack(found.report, found.verdicts, facts, presets, advance)
     if found.to_give_away and "index.md" in files:
-        listed = "".join(f"- {escaped(one)}\n" for one in found.to_give_away)
-        files["index.md"] += f"\nWhat was read\n\n{listed}".encode()
+        listed = without_people(found.to_give_away, found.report.labels.annotators)
+        files["index.md"] += ("\nWhat was read\n\n" + "".join(f"- {escaped(one)}\n" for one in listed)).encode()
     return write_pack(files | methods_file(language, found.report, facts), out)
+
+
+def without_people(lines: Sequence[str], people: Sequence[str]) -> list[str]:
+    """What was read of each column, but where a person is named, which is counted: a pack may be given away."""
+    named = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in people) or "$^")
+    kept = [one for one in lines if not named.search(one)]
+    hidden = len(lines) - len(kept)
+    return kept + [f"{counted(hidden, 'column')} under a person's name"] * bool(hidden)
 
 
 def zipped_pack(found: Calibrated, presets: Sequence[str] = (), language: str | None = None) -> bytes:

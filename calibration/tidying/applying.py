@@ -94,7 +94,7 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
             f"item {out.loc[blank, 'item_id'].iloc[0]!r}: fill it, or {by_map('cluster_id', item)}, by which each item "
             "is a topic of its own"
         )
-    kept = (*verdicts.KNOWN_COLUMNS, *(("confidence",) if f"{BESIDE}confidence" in long else ()))
+    kept = (*verdicts.KNOWN_COLUMNS, "currency", *(("confidence",) if f"{BESIDE}confidence" in long else ()))
     return Tidied(out[[name for name in kept if name in out]], tuple(told), tuple(problems))
 
 

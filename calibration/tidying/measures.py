@@ -37,7 +37,14 @@ PRICE = re.compile(
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 LEVELS = range(1, 6)
 MILLISECONDS = re.compile(r"milli|(?:^|[\W_])ms(?:$|[\W_])", re.I)
+CODES = {"EUR": "eur|euros?|€", "CNY": "cny", "GBP": "gbp|£"}
 MONEY = re.compile(r"[€£$¥]|\b(?:eur|usd|cny|gbp)\b", re.I)  # a price in any currency, and no answer
+
+
+def currencies_in(head: str) -> set[str]:
+    """The codes of the currencies other than USD that a head names."""
+    found = {word.casefold() for word in OTHER_CURRENCY.findall(head)}
+    return {code for code, words in CODES.items() if any(re.search(words, word) for word in found)}
 
 
 def measure_of(head: str) -> tuple[str, str]:
@@ -75,8 +82,13 @@ def give_measures(found: Found) -> None:
             f"{', '.join(short)}: milliseconds by the head, read as seconds as they stand; divide by 1,000"
         )
     if foreign := [name for name in found.asked.columns.get("cost_usd", ()) if OTHER_CURRENCY.search(name)]:
+        codes = {code for name in foreign for code in currencies_in(name)}
+        if len(codes) == 1 and "currency" not in found.asked.columns:
+            found.constants.setdefault("currency", codes.pop())
+        named = found.constants.get("currency", "")
         found.told.append(
-            f"{', '.join(foreign)}: of another currency by the head, read and printed as USD as it stands"
+            f"{', '.join(foreign)}: of another currency by the head, "
+            + (f"printed as {named}" if named else "read and printed as USD; --map currency==CODE says which")
         )
     columns = [one.column for one in found.spread]
     own: dict[str, dict[str, str]] = {name: {} for name in columns or found.columns.get("label", ())[:1]}

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from app.command_line import run
+from app.results.pack_files import without_people
 from app.settings import database, settings
 from exports.plots.forest import forest
 from exports.plots.value_maps import criteria_map
@@ -172,6 +173,12 @@ def test_a_changed_protocol_enters_as_a_new_version(shell: Shell) -> None:
     assert "made with seed 0; it cannot change" in shell(
         "init", "s", "--protocol", "small.toml", "--seed", "9", exit_code=1
     )
+
+
+def test_a_pack_says_what_was_read_without_a_persons_name() -> None:
+    read = ["'id' is item_id (named)", "'Dr. Ada (3.2.)' is label of Dr. Ada (3.2.) (mapped): 0 to 4", "'Adam' is tag"]
+    assert without_people(read, ["Dr. Ada (3.2.)", "Ada"]) == [read[0], read[2], "1 column under a person's name"]
+    assert without_people(read, []) == read
 
 
 def test_a_bare_labels_file_is_calibrated_without_a_database(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,7 +95,12 @@ def test_4_baseline_not_beaten_and_skewed_reference() -> None:
 @pytest.mark.parametrize(
     ("judge", "ties", "says", "missing"),
     [
-        ("--" + "A" * 18, "three_class", "90.0 % of the annotators' 20 rows", "no usable answer in 2 of 20 rows of judge"),
+        (
+            "--" + "A" * 18,
+            "three_class",
+            "90.0 % of the annotators' 20 rows",
+            "no usable answer in 2 of 20 rows of judge",
+        ),
         ("nn" + "A" * 18, "three_class", "90.0 % of the annotators' 20 rows", ""),
         ("tt" + "A" * 18, "exclude", "90.0 % of the annotators' 20 rows", ""),
         (".." + "A" * 18, "three_class", "90.0 % of the annotators' 20 rows", ""),

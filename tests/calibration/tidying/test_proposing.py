@@ -633,7 +633,11 @@ def test_scores_under_a_head_with_a_currency_are_answers_and_milliseconds_are_to
     found = propose(table.rename(columns=lambda head: head.replace("_", " ")), said)
     for price in ("Kosten_EUR", "priceEUR", "cost €"):
         priced = propose(table.rename(columns={"Kosten_EUR": price}), Asked({"cost_usd": (price,)}))
-        assert f"{price}: of another currency by the head, read and printed as USD as it stands" in priced.told
+        assert f"{price}: of another currency by the head, printed as EUR" in priced.told
+        assert tidy(table.rename(columns={"Kosten_EUR": price}), priced.mapping).labels["currency"].eq("EUR").all()
+    for asked in (Asked({"cost_usd": ("cost ¥",)}), Asked({"cost_usd": ("cost ¥",)}, {"currency": "JPY"})):
+        yen = propose(table.rename(columns={"Kosten_EUR": "cost ¥"}), asked)
+        assert any(one.endswith(("--map currency==CODE says which", "printed as JPY")) for one in yen.told)
     assert {one.criterion for one in found.mapping.spread} == {"EUR quality", "US quality"}
     assert "latency ms: milliseconds by the head, read as seconds as they stand; divide by 1,000" in found.told
     for head in ("price_usd", "usd_cost", "total_price", "Kosten", "priceEUR"):

@@ -13,6 +13,7 @@ from calibration.tidying import beside, keys, mapping, measures, statuses, turni
 from calibration.tidying.found import FROM, Found, kind_of, made_of_several, some_of, words_of
 from calibration.tidying.no_answers import NO_ANSWER
 from calibration.tidying.raters import (
+    NAMES_ONE,
     are_asked_about,
     bare_name,
     crossed,
@@ -327,8 +328,7 @@ def _holds_answers(name: str, cells: pd.Series[str]) -> bool:
     words = {word.strip() for word in cells.unique()} - {""}
     if len(words) <= MANY:  # a refusal is longer than answers are
         words = {word for word in words if not NO_ANSWER.search(plain(word))}
-    is_named_so = plain(name).rstrip(" .#0123456789").endswith((" id", "index", "hash"))  # `Worker ID 2` too
-    if not words or len(words) > MANY or max(map(len, words)) > LONG or is_named_so:
+    if not words or len(words) > MANY or max(map(len, words)) > LONG or NAMES_ONE.search(name):
         return False
     if measures.MONEY.search(name) and (kind_of_name(bare_name(name)) or not words <= WHOLE):
         return False

@@ -161,7 +161,8 @@ def test_rows_that_a_status_takes_out_are_left_out_by_the_line_that_is_proposed_
     rows = {"Fall": [f"f{n}" for n in range(10)], "Anna": "0123401234", "Ben": "0123401230", "gpt-4o": "012 401234"}
     frame = pd.DataFrame({name: [*cells] for name, cells in rows.items()} | {"Status": states})
     path, people = tmp_path / "a.csv", ["Anna,Ben"]
-    frame.assign(**{"Worker ID 1": [*"3456345634"]}).to_csv(path, index=False)
+    staff = ("Worker ID 1", "Prüfer-Nr. 1", "annotatorID2", "Reviewer no. 2", "worker_id_1", "Personalnummer")
+    frame.assign(**{name: [*"3456345634"] for name in staff}).to_csv(path, index=False)
     made = read_tidy(path, options_of([], [], people, []))
     assert made.recipe.mapping.kinds.keys() == {"Anna", "Ben", "gpt-4o"}, "the number of a worker is no answer"
     (line,) = (one for one in made.read if "looks like a status" in one)

@@ -1,24 +1,27 @@
 """The columns of exported files, each held against the study's own rows, which are joined here and by nothing of calipers.
 
-Of labels that judges gave here `seconds` and `cost_usd` are held by their sums, against the calls' attempts.
+Of a label that a judge gave here `seconds` and `cost_usd` are an even share of its call's attempts.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pyarrow import parquet
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
 
 from db.connect import reading
-from db.judge_tables import Judge, JudgeAttempt, JudgeCall
+from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment
 from db.people_tables import Enrollment, Rater
 from db.tables import Assignment, Criterion, Item, Label, Report, Study, System, Topic
 from tests.studies.desk import Desk
@@ -84,7 +87,7 @@ def _row(
     sided = {"left": slot.left, "right": OTHER.get(slot.left or "")} if slot.left else {}
     assert not label.evidence, "nobody quotes in a walk"
     return {
-        "assignment": f"assignment-{slot.id:05d}", "assignment_status": slot.status, "purpose": slot.purpose,
+        "place": (slot.id, criterion.id), "assignment": f"assignment-{slot.id:05d}", "assignment_status": slot.status, "purpose": slot.purpose,
         "source": slot.source, "item_id": f"item-{item.id:05d}", "item_kind": item.kind, "topic": topic.key,
         "cluster_id": topic.key, "category": topic.category, "probe": item.probe, "tag": item.tag,
         "claim": f"item-{claims[item.id]:05d}" if item.id in claims else None,
@@ -116,7 +119,7 @@ def _same(came: Iterable[Mapping[str, Any]], told: Iterable[Mapping[str, Any]], 
     names, (found, expected) = [*columns], ([*rows] for rows in (came, told))
     for name in names:
         one, other = (Counter(_cell(row[name]) for row in rows) for rows in (found, expected))
-        assert one == other, f"the column {name}"
+        assert one == other, f"the column {name}: {[*(one - other)][:3]} and not {[*(other - one)][:3]}"
     whole = (Counter(tuple(_cell(row[name]) for name in names) for row in rows) for rows in (found, expected))
     assert next(whole) == next(whole), "the columns, row by row"
 
@@ -127,25 +130,31 @@ def same_labels(desk: Desk, study: str, rows: pd.DataFrame) -> None:
     told = [row for row in told if row["assignment_status"] in ("submitted", "locked")]
     for row in told:
         row["status"] = row["status"].replace("truncated", "invalid")
-    columns = [name for name in rows.columns if name not in (*SHARES, "topic", "settings_tried")]
-    _same(rows.to_dict("records"), told, columns)
-    attempts = _of_attempts(desk, study)
-    elsewhere = [row for row in told if row["rater_id"] not in attempts[0]]  # and of people that no page reported
-    _same(rows[~rows["rater_id"].isin([*attempts[0]])].to_dict("records"), elsewhere, SHARES)
-    for column, whole in zip(SHARES, attempts, strict=True):
-        for judge, total in whole.items():
-            shares = pd.to_numeric(rows.loc[rows["rater_id"] == judge, column])
-            assert abs(shares.sum() - total) <= 1e-6 * max(1, total), f"{column} of {judge}"
+    shares = _shares(desk, study)
+    for row in told:
+        row.update(zip(SHARES, shares.get(row["place"], [row[name] for name in SHARES]), strict=True))
+    rows = rows.assign(**{name: pd.to_numeric(rows[name]) for name in SHARES})
+    _same(rows.to_dict("records"), told, [name for name in rows.columns if name not in ("topic", "settings_tried")])
 
 
-def _of_attempts(desk: Desk, study: str) -> tuple[dict[str, float], dict[str, float]]:
-    """Seconds, and USD, of all attempts of each judge that has attempts."""
-    sums = select(Judge.name, func.sum(JudgeAttempt.seconds), func.sum(JudgeAttempt.cost))
-    sums = sums.join(JudgeCall, JudgeCall.judge_id == Judge.id).join(JudgeAttempt, JudgeAttempt.call_id == JudgeCall.id)
-    sums = sums.join(Study, Study.id == Judge.study_id).where(Study.name == study).group_by(Judge.name)
+def _shares(desk: Desk, study: str) -> dict[tuple[int, int], tuple[float, float | None]]:
+    """Of each label that a judge gave here, by its slot and question: what one of its call's labels took, and cost."""
+    taken = select(JudgeAttempt.call_id, func.sum(JudgeAttempt.seconds), func.sum(JudgeAttempt.cost))
+    taken = taken.group_by(JudgeAttempt.call_id)
+    calls = select(JudgeCall.id, JudgeCall.criteria, JudgeCallAssignment.assignment_id)
+    calls = calls.join(JudgeCallAssignment, JudgeCallAssignment.call_id == JudgeCall.id)
+    calls = calls.join(Judge, Judge.id == JudgeCall.judge_id).join(Study, Study.id == Judge.study_id)
     with reading(desk.engine) as session:
-        found = session.execute(sums).all()
-    return {name: seconds for name, seconds, _ in found}, {name: cost or 0.0 for name, _, cost in found}
+        took = {call: (seconds, usd) for call, seconds, usd in session.execute(taken)}
+        served = session.execute(calls.where(Study.name == study)).all()
+    labels = Counter[int]()
+    for call, criteria, _ in served:
+        labels[call] += len(criteria)
+    return {
+        (slot, criterion): tuple(None if sum_of is None else sum_of / labels[call] for sum_of in took[call])
+        for call, criteria, slot in served
+        for criterion in criteria
+    }
 
 
 def same_dataset(desk: Desk, study: str, rows: list[Row]) -> None:
@@ -158,6 +167,16 @@ def same_dataset(desk: Desk, study: str, rows: list[Row]) -> None:
             bare = {name: value for name, value in row.items() if name != "sha256"}
             text = json.dumps(bare, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
             assert row["sha256"] == (before := sha256(text.encode()).hexdigest())
+
+
+def same_twins(folder: Path, name: str, rows: list[Row]) -> None:
+    """The same table as Parquet, and as CSV where there is one, has what its JSON lines have, row by row."""
+    assert parquet.read_table(folder / f"{name}.parquet").to_pylist() == rows, f"{name}.parquet"
+    if (path := folder / f"{name}.csv").exists():
+        with path.open(encoding="utf-8", newline="") as file:
+            found = [{key: cell.removeprefix("'") for key, cell in row.items()} for row in csv.DictReader(file)]
+        told = [{key: "" if one is None else str(one).removeprefix("'") for key, one in row.items()} for row in rows]
+        assert found == told, path.name
 
 
 def same_texts(desk: Desk, study: str, rows: list[Row]) -> None:

@@ -53,6 +53,16 @@ def answers(study: str, number: int) -> Worked:
     return count
 
 
+def not_applicable(study: str) -> Worked:
+    """How often people chose that, of all that they chose."""
+
+    def count(desk: Desk, _: Mapping[str, Decide]) -> str:
+        chosen = [one[-1] for one in desk.said[study]]
+        return f"{chosen.count('not_applicable')} of {len(chosen)} not applicable, a tie refused"
+
+    return count
+
+
 def scored_anew(study: str) -> Worked:
     """The mean of what the people of a walk score, each asked again, and each label the one that is said."""
 
@@ -334,7 +344,7 @@ def percent(worked: Callable[[Desk, Mapping[str, Decide]], Interval]) -> Worked:
 
 
 def won(study: str, one: str, other: str) -> Worked:
-    """How often people take one system's report before the other's: mean over who answers, questions, then topics."""
+    """Wins over comparisons of two systems: each question of each pair counts once, by the mean of who answers it."""
 
     def share(desk: Desk, _: Mapping[str, Decide]) -> Interval:
         labels = human(desk, study).query("label != 'not_applicable'")
@@ -343,7 +353,7 @@ def won(study: str, one: str, other: str) -> Worked:
         each = labels.groupby(["item_id", "criterion"])[["won", "cluster_id"]].agg(
             {"won": "mean", "cluster_id": "first"}
         )
-        return intervals.wilson_of_means(each["won"], each["cluster_id"])
+        return intervals.wilson(each["won"], each["cluster_id"])
 
     return share
 
@@ -353,20 +363,61 @@ def spearman(table: Numbers) -> float:
 
 
 def kendall(one: Numbers, other: Numbers) -> float:
-    """Of the systems by their means over topics, shape (topics, systems)."""
+    """Of the systems by their means over topics, shape (topics, systems); nan where one has no topic."""
+    if any(np.isnan(side).all(axis=0).any() for side in (one, other)):
+        return np.nan
     return float(stats.kendalltau(np.nanmean(one, axis=0), np.nanmean(other, axis=0)).statistic)
+
+
+def _of_wins(judge: str) -> Callable[[Desk], list[pd.DataFrame]]:
+    """Topic by system -> share of wins, by people and by a judge, where both answer."""
+
+    def each(labels: pd.DataFrame) -> pd.Series[float]:
+        usable = labels.query("label != 'not_applicable'")
+        asked = ["cluster_id", "system_a", "system_b", "item_id", "criterion"]
+        return usable["label"].eq("A").groupby([usable[name] for name in asked]).mean()
+
+    def rates(won: pd.Series[float]) -> pd.DataFrame:
+        one, other = won.rename_axis(index={"system_a": "by"}), (1 - won).rename_axis(index={"system_b": "by"})
+        both = pd.concat(
+            [
+                side.droplevel([name for name in side.index.names if name not in ("cluster_id", "by")])
+                for side in (one, other)
+            ]
+        )
+        return both.groupby(level=["cluster_id", "by"]).mean().unstack()
+
+    def tables(desk: Desk) -> list[pd.DataFrame]:
+        people, theirs = each(human(desk, "wlc")), each(of(desk, "wlc", judge))
+        both = people.index.intersection(theirs.index)
+        return [rates(people[both]), rates(theirs[both])]
+
+    return tables
+
+
+def order_of_wins(judge: str) -> Worked:
+    """Kendall's τ of a judge's order of systems with people's; no ends where they are one value."""
+
+    def worked(desk: Desk, decide: Mapping[str, Decide]) -> str | Interval:
+        found: Interval = over_rows(_of_wins(judge), kendall)(desk, decide)
+        return f"{found.value:.2f} [–]".removeprefix("0") if found.high - found.low < intervals.ALIKE else found
+
+    return worked
 
 
 conditions_together = over_rows(lambda desk: [scores(desk, "conditions", "judge-a", "IR")], spearman)
 
 
-def _totals_of_judges(desk: Desk) -> list[pd.DataFrame]:
-    labels = desk.verdicts("dr3")
-    by = labels["label"].astype("float").groupby([labels["rater_id"], labels["cluster_id"], labels["system_a"]]).mean()
-    return [by[judge].unstack() for judge in ("judge-a", "judge-b")]
+def orders_of(*names: str) -> Worked:
+    """Kendall's τ of two judges' orders by their totals, or of a judge's and people's."""
 
+    def totals_of(desk: Desk) -> list[pd.DataFrame]:
+        labels = desk.verdicts("dr3")
+        whose = labels["rater_id"].where(labels["rater_kind"] == "judge", "people")
+        by = labels["label"].astype("float").groupby([whose, labels["cluster_id"], labels["system_a"]]).mean()
+        return [by[name].unstack() for name in names]
 
-judges_orders = over_rows(_totals_of_judges, kendall)
+    return over_rows(totals_of, kendall)  # type: ignore[no-any-return]
 
 
 def wikipedia_always(desk: Desk, _: Mapping[str, Decide]) -> float:

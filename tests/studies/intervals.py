@@ -7,7 +7,7 @@ draws of one distribution do.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,22 +19,48 @@ Numbers = npt.NDArray[np.float64]
 DRAWS, TIMES = 499, 40  # as many draws as a walk takes, so many times over: how far their ends lie apart
 ERRORS = 3  # so many standard errors of an end of that many draws may it lie off
 
+ALIKE = 1e-9  # draws of one value, summed in another order
 ASSUMED = 0.1  # how alike labels of one topic are, where none differs
 
 
 @dataclass(frozen=True)
 class Interval:
-    """`slack`: how far the lower and the upper end may lie from these, where both were drawn; each by its own error."""
+    """`slack`: how far the lower and the upper end may lie from these, where both were drawn; each by its own error.
+
+    `drawn`: our draws, sorted, of which a share `tail` lies beyond each end: by these an end is told that may take few
+    values, of which the next one lies far off.
+    """
 
     value: float
     low: float
     high: float
     slack: tuple[float, float] = (0.0, 0.0)
+    drawn: Numbers | None = field(default=None, compare=False, repr=False)
+    tail: float = 0.0
 
     def holds(self, numbers: Sequence[float], rounding: Sequence[float]) -> bool:
         """Whether a value and its two ends are these, but for what was rounded."""
+        if len(numbers) != 3:
+            return False
         ends = zip(numbers, (self.value, self.low, self.high), (0.0, *self.slack), rounding, strict=True)
-        return all(abs(found - end) <= slack + rounded for found, end, slack, rounded in ends)
+        near = all(abs(found - end) <= slack + rounded for found, end, slack, rounded in ends)
+        return near and (self.drawn is None or self._has_its_tails(numbers[1:], rounding[1:]))
+
+    def _has_its_tails(self, ends: Sequence[float], rounding: Sequence[float]) -> bool:
+        """Whether a share `tail` of our draws lies beyond each end, as far as two samples of draws tell."""
+        assert self.drawn is not None
+        tail, count = self.tail, len(self.drawn)
+        off = ERRORS * float(np.sqrt(tail * (1 - tail) * (1 / DRAWS + 1 / count)))
+        found = []
+        for end, rounded in zip(ends, rounding, strict=True):
+            near = [end - rounded - ALIKE, end + rounded + ALIKE]
+            found.append(
+                (np.searchsorted(self.drawn, near[0]) / count, np.searchsorted(self.drawn, near[1], "right") / count)
+            )
+        (below, to_low), (to_high, above) = found
+        return bool(
+            below <= tail + off and to_low >= tail - off and 1 - above <= tail + off and 1 - to_high >= tail - off
+        )
 
 
 def wilson(right: pd.Series[bool], topic: pd.Series[str]) -> Interval:
@@ -55,12 +81,6 @@ def _wilson(share: float, variance: float, n: int, count: int) -> Interval:
     return Interval(share, float(low), float(high))
 
 
-def wilson_of_means(right: pd.Series[bool], topic: pd.Series[str]) -> Interval:
-    """The same where each topic counts once."""
-    means = right.astype("float").groupby(topic.to_numpy()).mean()
-    return _wilson(float(means.mean()), float(means.var() / len(means)), len(right), len(means))
-
-
 def tail_of(topics: int) -> float:
     """The share of draws below an end of Hesterberg's expanded percentile: that of t, a little wider for few topics."""
     return float(stats.norm.cdf(-np.sqrt(topics / (topics - 1)) * stats.t.ppf(0.975, topics - 1)))
@@ -76,7 +96,11 @@ def resampled(statistic: Callable[[Numbers], Numbers], topics: int) -> Interval:
     low, high = ends.mean(axis=1)
     error = ends.std(axis=1, ddof=1) * np.sqrt(1 + 1 / TIMES)  # of one end of theirs, and of the mean of ours
     value = float(statistic(np.ones((1, topics)))[0])
-    return Interval(value, float(low), float(high), _slack(error))
+    return Interval(value, float(low), float(high), _slack(error), _known(drawn.ravel()), tail)
+
+
+def _known(drawn: Numbers) -> Numbers:
+    return np.sort(drawn[~np.isnan(drawn)])
 
 
 def _slack(error: Numbers) -> tuple[float, float]:
@@ -86,13 +110,14 @@ def _slack(error: Numbers) -> tuple[float, float]:
 
 def times(by: float, found: Interval) -> Interval:
     low, high = found.slack
-    return Interval(by * found.value, by * found.low, by * found.high, (by * low, by * high))
+    drawn = None if found.drawn is None else by * found.drawn
+    return Interval(by * found.value, by * found.low, by * found.high, (by * low, by * high), drawn, found.tail)
 
 
 def t_of(value: float, without: Numbers) -> Interval:
-    """By t of C - 1 and the jackknife's error, of a value and what it is `without` each topic in turn."""
+    """By t of C - 1 and the jackknife's error about the value itself (CR3), and what it is `without` each topic in turn."""
     count = len(without)
-    error = float(np.sqrt((count - 1) / count * ((without - without.mean()) ** 2).sum()))
+    error = float(np.sqrt((count - 1) / count * ((without - value) ** 2).sum()))
     half = float(stats.t.ppf(0.975, count - 1)) * error
     return Interval(value, value - half, value + half)
 
@@ -143,7 +168,7 @@ def ends_of(value: float, drawn: Numbers, topics: int) -> Interval:
     low, high = np.nanquantile(drawn, [tail, 1 - tail])
     again = np.random.default_rng(98).choice(drawn[~np.isnan(drawn)], (200, DRAWS))
     error = np.quantile(again, [tail, 1 - tail], axis=1).std(axis=1, ddof=1) * np.sqrt(1 + DRAWS / len(drawn))
-    return Interval(value, float(low), float(high), _slack(error))
+    return Interval(value, float(low), float(high), _slack(error), _known(drawn), tail)
 
 
 def over_rows(of: Callable[[Any], Sequence[Any]], statistic: Callable[..., float]) -> Any:

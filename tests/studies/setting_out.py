@@ -112,8 +112,16 @@ async def judge(item):
 
 
 def not_always(task: Task) -> str:
-    """As `test_wlc.writer`, but that a quarter of the criteria applies to no article: as disagreement it would show."""
-    return "not_applicable" if task.criterion in test_wlc.CRITERIA[:10] else test_wlc.writer(task)
+    """As `test_wlc.writer`, but that some criteria, of each topic another number, apply to no article: as disagreement
+    it would show.
+    """
+    none = 4 + 5 * (test_wlc.TOPICS.index(task.topic) % 4)
+    return "not_applicable" if task.criterion in test_wlc.CRITERIA[:none] else test_wlc.writer(task)
+
+
+def of_two(task: Task) -> str:
+    """As `either`; the second question applies on every other task alone, so that tasks have one answer or two."""
+    return "not_applicable" if task.criterion == "depth" and int(task.topic) % 2 else either(task)
 
 
 def wlc(folder: Path, base: str) -> dict[str, Decide]:
@@ -235,6 +243,14 @@ def race(folder: Path, base: str) -> dict[str, Decide]:
         json.loads, (file := marked.with_name("gamma.jsonl")).read_text(encoding="utf-8").splitlines()
     )
     put(file, json_lines([{**bare, "article": " "}, *rows]))
+    second = "\n[[criterion]]" + read_protocol("drg_overall")[1].partition("[[criterion]]")[2]
+    text = read_protocol("drg_overall")[1].replace('"drg_overall"', '"two_questions"') + second.replace(
+        '"overall"', '"depth"'
+    )
+    put(
+        folder / "two_questions.toml",
+        text.replace("allow_tie = false", "allow_tie = false\nallow_not_applicable = true"),
+    )
     put(folder / "race_shares.toml", (FOLDER / "protocols/race_shares.toml").read_text(encoding="utf-8"))
     said, text = reader_of("wlc_citation"), "It fills with sediment."
     found = {label: verdict for verdict, label in VERDICTS.items()} | {"conflict": "unsupported"}  # FACT knows three
@@ -255,7 +271,7 @@ def race(folder: Path, base: str) -> dict[str, Decide]:
     put(folder / "turned.py", NOTED + BEST_LAST)
     put(folder / "turned.toml", OWN)
     asked = {"cited": reader_of("wlc_citation"), "listed": reader_of("dr3_checklist")}
-    return {"race": test_race.person, "overall": either, "chosen": either, **asked}
+    return {"race": test_race.person, "overall": of_two, "chosen": either, **asked}
 
 
 SET_OUT: dict[str, Callable[[Path, str], dict[str, Decide]]] = {

@@ -191,6 +191,8 @@ def _texts(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
     exported.same_dataset(desk, study, labels)
     exported.same_texts(desk, study, texts)
     exported.same_criteria(desk, study, criteria)
+    for name, lines in (("labels", labels), ("reports", texts)):
+        exported.same_twins(desk.folder / folder, name, lines)
     rows, reports = pd.DataFrame(labels), pd.DataFrame(texts)
     told = from_files.as_shown(desk.folder / files, layout)
     own = reports[reports["kind"] == "report"]

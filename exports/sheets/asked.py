@@ -26,14 +26,6 @@ CEILING_BY_RULE = {
     "weighted": "A left-out annotator's by weights",
 }
 GAP = "Gap to that annotator"
-FIRST = {
-    AGREEMENT,
-    *notes.BY_RULE.values(),
-    notes.EQUAL,
-    CEILING,
-    *CEILING_BY_RULE.values(),
-    GAP,
-}  # of the rows, beside the cost
 AMONG_PEOPLE = ("krippendorff_alpha_nominal", "krippendorff_alpha_ordinal", "krippendorff_alpha_interval")
 BESIDE = {"cohen_kappa": "Cohen's κ", "spearman": "Spearman's ρ"}
 ORDERS = {
@@ -104,14 +96,26 @@ def _agreement(report: CalibrationReport, own: Mapping[str, Estimate], one: Cand
         if equal is not None:
             yield AGREEMENT, equal, "; ".join(filter(None, [*rule, _usable(report)]))
         return
-    told = [*rule, *["over all asked, unusable as disagreement"] * notes.usable_differ(report)]
-    told += [f"interval for all {choice.tried} at once"] * (choice.tried > 1)
+    told = [*rule, *["unusable as disagreement"] * notes.usable_differ(report)]
+    told += [f"interval for all {choice.tried}"] * (choice.tried > 1)
     over = "; ".join(told) or "every annotator's label counts once"
-    yield notes.BY_RULE.get(near, AGREEMENT), one.agreement, over
+    yield _agreement_named(report), one.agreement, over
     if near and equal is not None:
-        yield notes.EQUAL, equal, _usable(report) or "the same labels, near scores counting nothing"
+        yield notes.agreement_title(report), equal, "near scores count nothing"
     if not math.isnan(one.baseline):
         yield "The best constant answer", one.baseline, "each criterion's and every two systems' own; takes no reading"
+
+
+def _agreement_named(report: CalibrationReport) -> str:
+    """By its rule and its labels where two would differ."""
+    differ = notes.usable_differ(report) or (report.choice and report.choice.plan.ties in notes.BY_RULE)
+    return notes.agreement_title(report, asked=True) if differ else AGREEMENT
+
+
+def names_on_top(report: CalibrationReport) -> frozenset[str]:
+    """Of the rows those that the first page shows: how far the judge is from people, and its price."""
+    named = (_agreement_named(report), notes.agreement_title(report), notes.per_1000_items(report))
+    return frozenset((*named, CEILING, *CEILING_BY_RULE.values(), GAP))
 
 
 def _ceiling(report: CalibrationReport, beside: Mapping[str, Estimate], one: Candidate | None) -> Iterator[Row]:

@@ -74,9 +74,9 @@ def test_a_reviewer_finds_ten_numbers_with_their_rule():
     asked = answer_of(toy_choice()).asked
     said = {row[0]: (*shown(row[1]), row[4]) for row in asked.rows}
     assert said["Labels"][2] == "30 pairs, one to a topic; 2 annotators, 5 judges"  # pairs, as the sentence says
-    assert said["Agreement with the annotators"] == (
+    assert said["Agreement, all asked"] == (
         ".79", "[.73, .85]",
-        "a tie is a label like another; over all asked, unusable as disagreement; interval for all 5 at once",
+        "a tie is a label like another; unusable as disagreement; interval for all 5",
     )  # fmt: skip
     assert said["Gap to that annotator"][:2] == ("−.01", "[−.05, .03]")
     assert said["USD per 1,000 items"][0] == "2.10"

@@ -11,7 +11,10 @@ from exports.sheets import bias, confidence
 from exports.tables import PEOPLE
 from plain.wording import worded
 
-NOTHING = "No bias of a judge can be looked for yet: that takes a judge's answers, and people's beside them."
+NOTHING = (
+    "No bias of a judge can be looked for yet: that takes its answers beside people's, and pairs of reports (order, "
+    "length), scores (leniency) or repeats (its own consistency)."
+)
 NAMED = 3  # findings of each judge named in the sentence
 
 

@@ -1,6 +1,6 @@
 """The evaluator's first page: on one screen who, how far from people, at what price, what not to trust; then why."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from html import escape
 
@@ -25,10 +25,9 @@ from exports.answer import Answer, answer_of, carrying
 from exports.cells import shown
 from exports.plots.panels import alone_figure
 from exports.sheets.alone import alone, alone_steps_table, alone_table
-from exports.sheets.asked import FIRST as FACTS
+from exports.sheets.asked import names_on_top
 from exports.sheets.judges import card_table, comparisons_table, judges_table, question_named
 from exports.words.grammar import percent
-from exports.words.notes import per_1000_items
 from exports.words.sentences import alone_words, headline, price_words
 from plain.wording import worded
 
@@ -74,9 +73,7 @@ def _answer(report: CalibrationReport) -> list[str]:
     said, figure = answer_of(report), carrying(report, BESIDE)
     cautions = "".join(f"<li>{escape(one.text)}</li>" for one in said.cautions)
     trust = f'<h2>{worded("What not to trust")}</h2><ul class="c-warnings">{cautions}</ul>' if cautions else ""
-    facts = (
-        f'<div><p class="c-answer">{escape(said.sentence)}</p>{facts_html(said, per_1000_items(report))}{trust}</div>'
-    )
+    facts = f'<div><p class="c-answer">{escape(said.sentence)}</p>{facts_html(said, names_on_top(report))}{trust}</div>'
     drawn = plot_html(figure, of_frontier(report))
     st.html(f'<div class="c-page c-room"><div class="c-first">{facts}{drawn}</div></div>')
     if figure is not None:
@@ -92,10 +89,10 @@ def _answer(report: CalibrationReport) -> list[str]:
     return [caution.text for caution in said.cautions]
 
 
-def facts_html(said: Answer, price: str = "") -> str:
+def facts_html(said: Answer, shown_first: Collection[str] = ()) -> str:
     """How far the judge is from people, and its price; then what its card has outside of its limits, or cannot tell."""
-    asked, wanted = said.asked.rows if said.asked else (), {*FACTS, price}
-    told = [(worded(str(name)), " ".join(filter(None, shown(value)))) for name, value, *_ in asked if name in wanted]
+    asked = [row for row in (said.asked.rows if said.asked else ()) if row[0] in shown_first]
+    told = [(worded(str(name)), " ".join(filter(None, shown(value)))) for name, value, *_ in asked]
     outcomes: dict[str, list[str]] = {}
     for question, outcome, *_ in said.card.rows if said.card else ():
         outcomes.setdefault(str(outcome), []).append(question_named(str(question)))

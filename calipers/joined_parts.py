@@ -149,6 +149,7 @@ def together(names: Sequence[str], made: Sequence[TidyFile]) -> TidyFile:
         topics = made[holding[0]].labels.drop_duplicates("item_id").set_index("item_id")["cluster_id"]
         joined["cluster_id"] = joined["item_id"].map(topics).fillna(joined["cluster_id"])
         told.append(f"topics are those of {names[holding[0]]}")
+    applying.share_blanks(joined, told)
     told += filter(None, [ask_of_items(joined, joined[["cluster_id"]])])
     columns = tuple(
         replace(column, name=f"{name}: {column.name}")

@@ -23,6 +23,7 @@ from calibration.examining.examining import examine
 from calibration.results import CalibrationReport, CalibrationSettings
 from calibration.sizing.pilot import pilot_of
 from calibration.sizing.study_plan import Goals, Prices, plan_from_pilot
+from calibration.table.typed_cells import SOURCE
 from calibration.table.unasked import without_unasked
 from calipers.kept_reports import calibrated_or_kept
 from calipers.label_files import MANY_ROWS, refuse_unknown_criteria, settings_chosen
@@ -112,6 +113,7 @@ def read(
         raise AnnotationError(error.code, said) from None
     chosen = settings_chosen(None if calibration is None else Path(calibration), settings)
     frame, left_out = without_unasked(frame)
+    frame.attrs.pop(SOURCE, None)  # which no Parquet file could hold
     labels = Labels(frame, chosen, (*told, *left_out))
     labels._settings({})  # an unknown setting is refused here, and not at the first question
     return labels

@@ -13,7 +13,7 @@ import pandas as pd
 from calibration.arithmetic.columns import PAIRWISE, Codes, tally
 from calibration.estimates import ReportWarning, first_few
 from calibration.table.roles import as_text, roles_of
-from calibration.table.typed_cells import as_category, is_number, refuse, row_number, spelling, where
+from calibration.table.typed_cells import SOURCE, as_category, is_number, refuse, row_number, spelling, where
 from calibration.table.verdicts import (
     BOTH_ORDERS,
     EXTRA,
@@ -72,6 +72,7 @@ def check_verdicts(
     _write_numbers_one_way(out, given)
     order = once_in_order(out)
     out["label"] = as_category(out["label"])
+    out.attrs.pop(SOURCE, None)  # whose rows are in another order now
     return out.iloc[order].reset_index(drop=True)
 
 
@@ -336,13 +337,13 @@ def once_in_order(out: pd.DataFrame) -> Codes:
 
 
 def _refuse(out: pd.DataFrame, first: int, second: int, further: Codes) -> None:
-    before = row_number(first)
+    before = row_number(first, out)
     what = f"this rater already answered this criterion of this item in row {before}, also in run {{run}}, presentation"
     what, remedy = f"{what} '{{presentation}}'", _meant(out.iloc[[first, second]]) or ADVICE
     if [*map(str, out.iloc[first])] == [*map(str, out.iloc[second])]:  # as text, nan is like nan
         what, remedy = f"the same as row {before} in every column", f"remove one of the two, or {SEVERAL}"
     if len(further):
-        listed = ", ".join(str(row_number(int(at))) for at in further[:SHOWN]) + ", …" * (len(further) > SHOWN)
+        listed = ", ".join(str(row_number(int(at), out)) for at in further[:SHOWN]) + ", …" * (len(further) > SHOWN)
         remedy += f". Further rows that answer again ({len(further):,}): {listed}"
     refuse(out, np.arange(len(out)) == second, "duplicate_verdict", what, remedy)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,32 @@ def number_text(label: str) -> str:
     return str(int(value)) if value.is_integer() else repr(value)
 
 
-def row_number(position: int) -> int:
-    """The number of a row as a spreadsheet shows it, which counts the header."""
-    return position + 2
+SOURCE = "rows of the file"  # in the attrs of a table that was made of another: its `SourceRows`
+
+
+@dataclass(frozen=True, eq=False)
+class SourceRows:
+    """Where each row of a table that was made of a file stands in it. `places`: the file's row from 0, shape (rows,);
+    `columns`: the place of its column in `heads`.
+    """
+
+    places: Codes
+    columns: Codes | None = None
+    heads: Sequence[str] = ()
+
+    def __deepcopy__(self, _memo: object) -> SourceRows:  # which pandas does with each table made of another
+        return self
+
+
+def _source(out: pd.DataFrame | None) -> SourceRows | None:
+    source: SourceRows | None = None if out is None else out.attrs.get(SOURCE)
+    return source if source and out is not None and len(source.places) == len(out) else None
+
+
+def row_number(position: int, out: pd.DataFrame | None = None) -> int:
+    """The number of a row as a spreadsheet shows it, which counts the header; of the file that `out` was made of."""
+    source = _source(out)
+    return int(source.places[position] if source else position) + 2
 
 
 def refuse(out: pd.DataFrame, bad: Any, code: str, what: str, remedy: str) -> None:
@@ -34,7 +58,10 @@ def refuse(out: pd.DataFrame, bad: Any, code: str, what: str, remedy: str) -> No
     position = int(np.flatnonzero(bad)[0])
     row = {str(key): value for key, value in out.iloc[position].items()}
     told = "the header is row 1; item '{item_id}', rater '{rater_id}', criterion '{criterion}'".format(**row)
-    raise CalibrationError(code, f"row {row_number(position)} ({told}): {what.format(**row)}; {remedy}")
+    source, at = _source(out), f"row {row_number(position, out)}"
+    if source and source.columns is not None:
+        at += f", column {source.heads[source.columns[position]]!r}"
+    raise CalibrationError(code, f"{at} ({told}): {what.format(**row)}; {remedy}")
 
 
 def where(column: pd.Series[Any], holds: Callable[[str], bool]) -> npt.NDArray[np.bool_]:

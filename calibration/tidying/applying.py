@@ -11,6 +11,7 @@ import pandas as pd
 from calibration.arithmetic.columns import Codes
 from calibration.examining.findings import ask_of_items
 from calibration.table import roles, runs, verdicts
+from calibration.table.typed_cells import SOURCE, SourceRows
 from calibration.tidying import statuses
 from calibration.tidying.found import is_of_judge, raters_in
 from calibration.tidying.keys import WHEN, codes_of, meet
@@ -26,6 +27,7 @@ EXAMPLES = 3
 BY_HEAD = ("rater_id", "criterion", "presentation", "run")  # what a column of a wide table may say of its answers
 BESIDE = "__"  # opens a column of what stands beside each answer
 ROW, AT = f"{BESIDE}row", f"{BESIDE}at"  # the row of the wide table, and which of its columns of answers
+PLACE = f"{BESIDE}place"  # the row of the file
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
     told: list[str] = []
     problems: list[str] = []
     long = unfolded(table, mapping)
+    long[PLACE] = frame.index.to_numpy()[long[ROW]] if ROW in long else frame.index
     blank = long["label"].str.strip().eq("")
     said = {answers.words[""] for answers in mapping.answers.values() if "" in answers.words}
     empty = blank & bool(mapping.spread or said == {IGNORED})
@@ -67,7 +70,7 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
         if silent.any():
             told.append(f"rows that say neither who answered nor what are left out: {int(silent.sum()):,}")
             long = long[~silent].reset_index(drop=True)
-    out = _named(long, mapping)
+    out = _named(long, mapping).assign(**{name: long[name] for name in (PLACE, AT) if name in long})
     shared = [part for part in SPENT if mapping.spread and part in out and _share_out(out, long, mapping, part)]
     told += [f"{', '.join(shared)} of a row shared among the criteria that it answers"] * bool(shared)
     _read_answers(out, mapping, problems)
@@ -85,7 +88,7 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
     _number_runs(out, told)
     if "cluster_id" not in out:
         out["cluster_id"] = out["item_id"]
-    _share_topics(out, told)
+    share_blanks(out, told)
     blank = out["cluster_id"].eq("")
     if blank.any() and "cluster_id" in mapping.columns:
         (item,) = mapping.columns.get("item_id", ("COLUMN",))[:1]
@@ -95,14 +98,18 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
             "is a topic of its own"
         )
     kept = (*verdicts.KNOWN_COLUMNS, "currency", *(("confidence",) if f"{BESIDE}confidence" in long else ()))
-    return Tidied(out[[name for name in kept if name in out]], tuple(told), tuple(problems))
+    labels = out[[name for name in kept if name in out]]
+    if pd.api.types.is_integer_dtype(frame.index):
+        columns = out[AT].to_numpy() if AT in out else None
+        labels.attrs[SOURCE] = SourceRows(out[PLACE].to_numpy(), columns, [one.column for one in mapping.spread])
+    return Tidied(labels, tuple(told), tuple(problems))
 
 
 def _each_once(
     long: pd.DataFrame, out: pd.DataFrame, mapping: LabelMap, told: list[str]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Where each rater has a column, and it says the same in all rows of an item, those rows are one answer."""
-    again = out.duplicated()
+    again = out.drop(columns=[PLACE, AT], errors="ignore").duplicated()
     of = [name for name in ("item_id", "rater_id", *BY_HEAD) if name in out]
     if not any(one.rater_id for one in mapping.spread) or not again.any() or out[~again].duplicated(of).any():
         return long, out
@@ -110,14 +117,18 @@ def _each_once(
     return long[~again].reset_index(drop=True), out[~again].reset_index(drop=True)
 
 
-def _share_topics(out: pd.DataFrame, told: list[str]) -> None:
-    """A blank topic of an item that has one in other rows, such as those of another file of a folder, is that one."""
-    blank = out["cluster_id"].eq("")
-    known = out[~blank].drop_duplicates(["item_id", "cluster_id"]).drop_duplicates("item_id", keep=False)
-    theirs = out.loc[blank, "item_id"].map(known.set_index("item_id")["cluster_id"]).dropna()
-    if len(theirs):
-        out.loc[theirs.index, "cluster_id"] = theirs
-        told.append(f"rows without a topic, given that of their item: {len(theirs):,}")
+def share_blanks(out: pd.DataFrame, told: list[str]) -> None:
+    """A blank topic or category of an item that has one in other rows, such as those of another file of a folder, is
+    that one."""
+    for name, what in {"cluster_id": "topic", "category": "category"}.items():
+        blank = out[name].eq("") if name in out else pd.Series(dtype="bool")
+        if not blank.any():
+            continue
+        known = out[~blank].drop_duplicates(["item_id", name]).drop_duplicates("item_id", keep=False)
+        theirs = out.loc[blank, "item_id"].map(known.set_index("item_id")[name]).dropna()
+        if len(theirs):
+            out.loc[theirs.index, name] = theirs
+            told.append(f"rows without a {what}, given that of their item: {len(theirs):,}")
 
 
 def _of_judges(empty: pd.DataFrame, mapping: LabelMap) -> str:

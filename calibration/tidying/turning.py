@@ -31,6 +31,13 @@ def turned(frame: pd.DataFrame, who: str) -> tuple[pd.DataFrame, tuple[str, ...]
             "no columns whose heads differ in one number alone, which would be the items: call them item1_clear, "
             "item2_clear"
         )  # fmt: skip
+    first, *others = sets
+    if other := next((one for one in others if sets[one].keys() != sets[first].keys()), ""):
+        return frame, (), (
+            f"the heads {min(sets[first].values())!r} and {min(sets[other].values())!r} differ in more than a number, "
+            "and their numbers are not the same, so that nobody knows what is an item and what a criterion: give each "
+            "item a number of its own, and all its criteria that one (item1_clear, item1_deep, item2_clear)"
+        )  # fmt: skip
     parts = {stem: re.split(r"[ _.:/#-]+", stem) for stem in sets}
     shared = set[str].intersection(*map(set, parts.values()))
     named = {stem: "_".join(one for one in own if one not in shared) or stem for stem, own in parts.items()}

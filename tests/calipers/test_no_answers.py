@@ -11,6 +11,7 @@ import pytest
 
 from annotation.errors import AnnotationError
 from calibration.calibrate import calibrate
+from calibration.errors import CalibrationError
 from calibration.settings import CalibrationSettings
 from calibration.table.checking import check_verdicts
 from calibration.tidying.no_answers import says_none
@@ -177,6 +178,10 @@ def test_rows_that_a_status_takes_out_are_left_out_by_the_line_that_is_proposed_
     kept = tmp_path / "a.mapping.toml"
     kept.write_text(recipe_text(made.recipe), "utf-8")
     pd.testing.assert_frame_equal(read_tidy(path, options_of([], [], [], [], mapping=kept)).labels, made.labels)
+    frame.assign(**{"gpt-4o cost_usd": [*"0" * 6, "-1", *"0" * 3]}).to_csv(path, index=False)
+    made = read_tidy(path, options_of([], ["Status:ausgeschlossen=ignore"], people, []))
+    with pytest.raises(CalibrationError, match=r"^row 8, column 'gpt-4o' \(the header is row 1; item 'f6'"):
+        check_verdicts(made.labels)
     (wrong,) = read_tidy(path, options_of([], ["Status:ofen=ignore"], people, [])).problems
     assert "nearest: --map-label Status:offen=ignore" in wrong
 
@@ -184,6 +189,7 @@ def test_rows_that_a_status_takes_out_are_left_out_by_the_line_that_is_proposed_
 def test_answers_of_a_folders_parts_that_differ_in_capital_letters_alone_are_one_and_told(tmp_path: Path) -> None:
     for name, words in (("gpt-4o", ("yes", "no")), ("Anna", ("Yes", "No"))):
         frame = pd.DataFrame({"id": range(8), "rater": name, "label": [words[n % 2] for n in range(8)]})
+        frame = frame.assign(category=["", "law"][name == "Anna"])
         frame.to_csv(tmp_path / f"{name}.csv", index=False)
     parts = [
         read_tidy(tmp_path / f"{name}.csv", options_of([], [], who, []))
@@ -191,4 +197,6 @@ def test_answers_of_a_folders_parts_that_differ_in_capital_letters_alone_are_one
     ]
     joined = together(["log", "people"], parts)
     assert {*joined.labels["label"]} == {"yes", "no"}
+    assert {*joined.labels["category"]} == {"law"}
+    assert "rows without a category, given that of their item: 8" in joined.told
     assert "'Yes' is 'yes', 'No' is 'no'" in " ".join(joined.told)

@@ -105,3 +105,16 @@ def test_a_web_page_called_a_spreadsheet_is_refused_with_what_mends_it(tmp_path:
     path.write_text(start, encoding="utf-8")
     with pytest.raises(AnnotationError, match="open it in a spreadsheet and save it as"):
         labels_of(path, options_of([], [], [], []))
+
+
+def test_heads_whose_numbers_are_of_several_lists_are_no_criteria_of_one_item(tmp_path: Path) -> None:
+    """`bio-004` and `che-004` of a form's grid are two items, and were item 4 with two criteria."""
+    heads = [
+        f"Would you use it? [{subject}-{number:03}]"
+        for subject, own in (("bio", (4, 7)), ("che", (4, 9)))
+        for number in own
+    ]
+    path = tmp_path / "a.csv"
+    pd.DataFrame({"who": ["ann_1", "gpt-4o"], **{head: ["yes", "no"] for head in heads}}).to_csv(path, index=False)
+    with pytest.raises(AnnotationError, match="nobody knows what is an item and what a criterion"):
+        labels_of(path, options_of([], [], [], ["turned=who"]))

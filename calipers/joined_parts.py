@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 
 import pandas as pd
@@ -51,6 +53,23 @@ class TidyFile:
     def to_give_away(self) -> tuple[str, ...]:
         """What was read of each column, without a word of it; what is told may quote answers and names."""
         return without_words(self.columns)
+
+
+def without_addresses(made: TidyFile) -> TidyFile:
+    """Raters who are called by an e-mail address as person-1 and so on, in labels and in what is told of them."""
+    raters = [*map(str, made.labels["rater_id"].unique())] if "rater_id" in made.labels else []
+    free = (name for number in count(1) if (name := f"person-{number}") not in raters)
+    names = {one: next(free) for one in raters if "@" in one}
+    if not names:
+        return made
+
+    def named(text: str) -> str:
+        return re.sub("|".join(map(re.escape, sorted(names, key=len, reverse=True))), lambda one: names[one[0]], text)
+
+    columns = [replace(one, name=named(one.name), part=named(one.part), holds=named(one.holds)) for one in made.columns]
+    told = f"raters called by an e-mail address are {', '.join(names.values())}, in the order of their first answers"
+    labels = made.labels.assign(rater_id=made.labels["rater_id"].replace(names))
+    return replace(made, labels=labels, columns=tuple(columns), told=(*map(named, made.told), told))
 
 
 def refuse_apart(path: Path, table: pd.DataFrame, whole: LabelMap, asked: Asked) -> None:

@@ -109,7 +109,8 @@ def _table(held: Mapping[str, Any], name: str) -> Any:
 def refuse_absent(path: Path, frame: pd.DataFrame, followed: Recipe) -> None:
     """Raises AnnotationError for a column that the mapping names and the table has not."""
     mapping = followed.mapping
-    asked = [*followed.beside, *(name for names in mapping.columns.values() for name in names)]
+    made = [part for part, names in mapping.columns.items() if followed.beside and (part,) == names]  # when stacked
+    asked = [*followed.beside, *(name for part, own in mapping.columns.items() if part not in made for name in own)]
     asked += [name for one in mapping.spread for name in one.columns]
     absent = [name for name in asked if name not in frame and not (mapping.spread and name in ("label",))]
     if absent:

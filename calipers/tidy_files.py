@@ -15,7 +15,7 @@ from annotation.files.decoding import some_of
 from annotation.files.tables import AS_FOUND, FILE_SUFFIXES, Form, Table, Wants, form_asked, read_table
 from annotation.tool_answers.entries import Reading, parse_fields
 from annotation.tool_answers.tables import numbered_people, table_of
-from calibration.examining.findings import ask_of_items
+from calibration.examining.findings import ask_of_items, rare_words
 from calibration.table import roles
 from calibration.table.verdicts import KNOWN_COLUMNS, REQUIRED
 from calibration.tidying import applying, beside, measures, proposing, readings
@@ -25,7 +25,7 @@ from calibration.tidying.raters import called, kind_of_name, person_of
 from calibration.tidying.turning import turned
 from calibration.tidying.value_sets import ASK
 from calibration.tidying.what_was_read import columns_read
-from calipers.joined_parts import TidyFile, refuse_apart, together
+from calipers.joined_parts import TidyFile, refuse_apart, together, without_addresses
 from calipers.label_files import SHORT, TELLING, read_labels
 from calipers.mapping_files import Recipe, read_recipe, refuse_absent
 from calipers.named_nowhere import unknown_columns, unknown_words
@@ -60,7 +60,7 @@ def read_tidy(path: Path, options: Options = NOTHING_SAID) -> TidyFile:
     """
     parts = parts_of(path) if path.is_dir() and not options.layout else {}
     if len(parts) < 2:
-        return _read_one(path, options)
+        return without_addresses(_read_one(path, options))
     if options.mapping:
         raise AnnotationError(
             "bad_option", f"{path}: is read in parts ({', '.join(parts)}), which no one mapping makes: say what has to "
@@ -70,9 +70,12 @@ def read_tidy(path: Path, options: Options = NOTHING_SAID) -> TidyFile:
         _read_one(path if layout in ANSWER_LAYOUTS else files[0], options, layout, {*path.rglob("*")} - {*files})
         for layout, files in parts.items()
     ]
+    if options.form.turned and not any(one.recipe.form.turned for one in made):
+        raise AnnotationError("bad_option", f"{path}: no part has a column {options.form.turned!r} to turn it by")
     joined = together([*parts], made)
     unsaid = _unknown_people([*joined.labels["rater_id"].unique()], options.asked.people, joined.told)
     nowhere = [said for name, said in made[0].nowhere.items() if all(name in one.nowhere for one in made)]
+    joined = without_addresses(joined)
     return replace(joined, problems=(*_unknown_columns(made, options.asked), *nowhere, *unsaid, *joined.problems))
 
 
@@ -135,6 +138,8 @@ def _read_one(
     rows = rows.apply(lambda cells: cells.str.strip() if cells.dtype == "str" else cells)  # "Anna " is Anna
     asked = replace(asked, words={word: said for word, said in asked.words.items() if word not in left_out})
     table = replace(table, frame=rows, told=(*table.told, *totals, *gone))
+    if form.turned and of_folder and form.turned not in table.frame:
+        form = replace(form, turned="")  # another part's
     if form.turned:
         rows, turns, why = turned(table.frame, form.turned)
         if why:
@@ -238,7 +243,7 @@ def labels_of_frame(frame: pd.DataFrame, options: Options = NOTHING_SAID) -> tup
     is_ours = options.is_empty and {*REQUIRED} <= {*text} and not twice
     if is_ours and readings.in_our_words(text):
         return frame.copy(), ()
-    made = _read_one(Path("DataFrame"), options, frame=text)
+    made = without_addresses(_read_one(Path("DataFrame"), options, frame=text))
     if is_ours and made.problems and not any(ASK in one for one in made.problems):
         return frame.copy(), ()
     problems = (*(f"column {name!r} appears twice; rename or remove one" for name in twice), *made.problems)
@@ -261,7 +266,7 @@ def labels_and_readings(
     ours = read_ours(path, options, used_only)
     if ours is not None:
         told = ours.attrs.pop("told")  # which every table made of it would copy
-        told = (*told, *filter(None, [ask_of_items(ours, ours[["cluster_id"]])]))
+        told = (*told, *filter(None, [ask_of_items(ours, ours[["cluster_id"]])]), *rare_words(ours))
         return ours, told, ()
     made = read_tidy(path, options)
     if not made.problems:

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 
 import numpy as np
@@ -25,6 +26,7 @@ SIDES = ("left", "right", "first", "second")
 MEANT = re.compile(
     r"(?:model|system|assistant|report|answer|response)[ _-]?(?P<side>[ab12])|(?P<tie>tie\b.*|draw|both|equal)"
 )
+COMMON, NEARLY = 5, 0.83  # answers of a common word, and how much of it a slip has: Yess of Yes
 LEANS = 0.9  # share of pairs with the stronger system as A from which kappa depends on who is called A
 
 
@@ -173,6 +175,25 @@ def ask_of_items(labels: pd.DataFrame, columns: pd.DataFrame, systems: Sequence[
         )
         + "no other column names them on both sides: name them alike in the file" * (not shared)
     )
+
+
+def rare_words(labels: pd.DataFrame) -> list[str]:
+    """A sentence for each answer that was given once and is nearly a common one, such as Yess; read as it stands."""
+    told: list[str] = []
+    if not {"item_id", "rater_id", "criterion", "label"} <= {*labels}:
+        return told
+    for _, own in labels[["item_id", "rater_id", "criterion", "label"]].astype("str").groupby("criterion"):
+        counts = own["label"].value_counts()
+        often = [str(word) for word, count in counts.items() if count >= COMMON]
+        common = [word for word in often if not typed_cells.is_number(word)]
+        for word in [str(one) for one, count in counts.items() if count == 1]:
+            near = get_close_matches(word, common, 1, NEARLY)
+            for row in own[own["label"].eq(word)].to_dict("records") if near else []:
+                told.append(
+                    f"{word!r} is answered once, by {row['rater_id']} to item {row['item_id']!r}, and counts as an "
+                    f"answer of its own: {typed('--map-label', f'{word}={near[0]}')} where {near[0]!r} is meant"
+                )
+    return told
 
 
 def orientation(table: pd.DataFrame) -> Orientation | None:

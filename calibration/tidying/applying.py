@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.arithmetic.columns import Codes
-from calibration.examining.findings import ask_of_items
+from calibration.examining.findings import ask_of_items, rare_words
 from calibration.table import roles, runs, verdicts
 from calibration.table.typed_cells import SOURCE, SourceRows
 from calibration.tidying import statuses
@@ -84,6 +84,7 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
     _spell_raters_once(out, told)
     long, out = _each_once(long, out, mapping, told)
     times = long[[name for name in table if name in long and WHEN.search(str(name).rpartition(".")[2])]]
+    told += rare_words(out)
     out = statuses.without_retries(out, mapping, told, times)
     _number_runs(out, told)
     if "cluster_id" not in out:

@@ -95,8 +95,8 @@ def raters_beside(table: pd.DataFrame, mapping: LabelMap, asked: Asked, is_chose
     problems = [_in_other_words(table, mapping, name, words - systems, asked) for name in other]
     problems += _question(unsure, raters, mapping, people) if unsure else []
     told = (
-        f"not read, though they may be answers: {', '.join(left)} (--people names those that are a person's; a judge's "
-        "is called by the judge's name alone)"
+        f"not read, though they may be answers: {', '.join(left)} (--people names those that are a person's; under "
+        f"a head such as '{left[0] if left else ''} judge' one is a judge's)"
     )
     judges = [name for name in left if "." in name and names_of.kind_of_name(name.partition(".")[2]) == "judge"]
     is_left_out = judges and not raters and {*mapping.kinds.values()} == {"human"}  # then no judge is read
@@ -131,7 +131,7 @@ def stacked(table: pd.DataFrame, mapping: LabelMap, raters: Mapping[str, str], a
     """The table with a row an item and criterion for each answer in the columns of `raters`, which are gone.
 
     Of the other cells such a row has those that are alike in all rows of its item. What stands beside an answer, such
-    as its price, is of its row alone: all raters' in the column of the rows' own, else in that of the first.
+    as its price, is of its row alone: all raters' in the column of the rows' own, else in one called as it is.
     """
     (who,), (label,) = mapping.columns["rater_id"], mapping.columns["label"]
     items, kind = _items(mapping), mapping.columns.get("rater_kind", ())
@@ -142,7 +142,7 @@ def stacked(table: pd.DataFrame, mapping: LabelMap, raters: Mapping[str, str], a
     parts_of = {one: measures.measure_of(one)[1] for one, name in beside.items() if name}
     own = {one: part for one, part in parts_of.items() if measures.fits(part, table[one])}
     held = {part: names[0] for part, names in mapping.columns.items() if part in own.values() and names[0] not in own}
-    column = {one: held.setdefault(part, one) for one, part in own.items()}
+    column = {one: held.setdefault(part, one if part in table else part) for one, part in own.items()}
     kept = [one for one in alike if one in items or one not in used | own.keys()]
     parts = [table.drop(columns=[*raters, *own]).assign(**dict.fromkeys({*column.values()} & own.keys(), ""))]
     for name, rater in raters.items():

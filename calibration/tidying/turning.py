@@ -1,6 +1,7 @@
 """A table with a row for each rater and a column for each item, as surveys are exported, turned round."""
 
 import re
+from collections import Counter
 
 import pandas as pd
 
@@ -11,8 +12,10 @@ NUMBER = re.compile(r"\d+")
 def turned(frame: pd.DataFrame, who: str) -> tuple[pd.DataFrame, tuple[str, ...], str]:
     """(a row for each item and criterion with a column for each rater, what is told, why it cannot be turned or "").
 
-    The number in a head names the item, what differs beside it the criterion: item01_clear, item01_deep. Columns of no
-    such row of heads, such as age, are left out and told. `who`: the column that names the raters, each once.
+    Items are the columns that share their few answers, each with a word of another; their heads name them. Where most
+    of their heads differ in a number alone it names the item, what differs beside it the criterion: item01_clear,
+    item01_deep. Other columns, such as age or remarks, are left out and told. `who`: the column that
+    names the raters, each once.
     """
     if who not in frame:
         return frame, (), f"there is no column {who!r} to turn the table by: --read turned=COLUMN names who answered"
@@ -26,11 +29,9 @@ def turned(frame: pd.DataFrame, who: str) -> tuple[pd.DataFrame, tuple[str, ...]
             if (other := own.setdefault(str(int(found[0])), head)) != head:
                 return frame, (), f"{other!r} and {head!r} have one number, so that nobody knows which is its item's"
     sets = {stem: own for stem, own in heads.items() if len(own) > 1}
-    if not sets:
-        return frame, (), (
-            "no columns whose heads differ in one number alone, which would be the items: call them item1_clear, "
-            "item2_clear"
-        )  # fmt: skip
+    alike = _alike(frame.drop(columns=who))
+    if 2 * sum(map(len, sets.values())) < len(alike) or not sets:
+        return _by_heads(frame, who, alike)
     first, *others = sets
     if other := next((one for one in others if sets[one].keys() != sets[first].keys()), ""):
         return frame, (), (
@@ -51,3 +52,22 @@ def turned(frame: pd.DataFrame, who: str) -> tuple[pd.DataFrame, tuple[str, ...]
     told = [f"a row for each of {made[ITEM].nunique()} items, whose numbers stand in the heads{what}"]
     told += [f"left out, being no item's: {', '.join(left)}"] if left else []
     return made, tuple(told), ""
+
+
+def _by_heads(frame: pd.DataFrame, who: str, items: list[str]) -> tuple[pd.DataFrame, tuple[str, ...], str]:
+    """As `turned`, a row for each of the columns `items`."""
+    if len(items) < 2:
+        return frame, (), "no columns share their few answers, or have heads that differ in one number alone, as items"
+    made = frame[items].T.set_axis([*frame[who].str.strip()], axis=1).reset_index(drop=True)
+    made.insert(0, ITEM, [head.strip() for head in items])
+    left = [str(one) for one in frame if one not in (who, *items)]
+    told = [f"a row for each of {len(items)} items, which are the heads of columns with the same few answers"]
+    return made, (*told, *([f"left out, being no item's: {', '.join(left)}"] if left else [])), ""
+
+
+def _alike(frame: pd.DataFrame) -> list[str]:
+    """The columns that answer in the words of most columns, of which each stands in a third of these at least."""
+    words = {str(head): {*frame[head].str.strip().str.casefold()} - {""} for head in frame}
+    count = Counter(word for own in words.values() for word in own)
+    shared = {word for word, often in count.items() if often > 1 and 3 * often >= max(count.values())}
+    return [head for head, own in words.items() if own and 2 * len(own & shared) >= len(own)]

@@ -187,16 +187,43 @@ def test_rows_that_a_status_takes_out_are_left_out_by_the_line_that_is_proposed_
 
 
 def test_answers_of_a_folders_parts_that_differ_in_capital_letters_alone_are_one_and_told(tmp_path: Path) -> None:
-    for name, words in (("gpt-4o", ("yes", "no")), ("Anna", ("Yes", "No"))):
-        frame = pd.DataFrame({"id": range(8), "rater": name, "label": [words[n % 2] for n in range(8)]})
-        frame = frame.assign(category=["", "law"][name == "Anna"])
-        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    for name, words in (("gpt-4o", ("yes", "no")), ("anna@uni.de", ("Yes", "No"))):
+        labels = [words[n % 2] for n in range(12)]
+        labels[2] = words[0] + "s" * (name != "gpt-4o")
+        frame = pd.DataFrame({"id": range(12), "rater": name, "label": labels})
+        frame.assign(category=["", "law"][name != "gpt-4o"]).to_csv(tmp_path / f"{name}.csv", index=False)
     parts = [
-        read_tidy(tmp_path / f"{name}.csv", options_of([], [], who, []))
-        for name, who in (("gpt-4o", []), ("Anna", ["Anna"]))
+        read_tidy(tmp_path / f"{name}.csv", options_of([], words, who, []))
+        for name, who, words in (("gpt-4o", [], []), ("anna@uni.de", ["anna@uni.de"], ["Yess=Yes"]))
     ]
+    slip = read_tidy(tmp_path / "anna@uni.de.csv", options_of([], [], ["anna@uni.de"], []))
+    assert (
+        "'Yess' is answered once, by person-1 to item '2', and counts as an answer of its own: --map-label Yess=Yes"
+        in (" ".join(slip.told))
+    )
+    assert {*slip.labels["rater_id"]} == {"person-1"}
+    assert "uni.de" not in str(slip.to_give_away), "an address is given to nobody"
     joined = together(["log", "people"], parts)
     assert {*joined.labels["label"]} == {"yes", "no"}
     assert {*joined.labels["category"]} == {"law"}
-    assert "rows without a category, given that of their item: 8" in joined.told
+    assert "rows without a category, given that of their item: 12" in joined.told
     assert "'Yes' is 'yes', 'No' is 'no'" in " ".join(joined.told)
+
+
+def test_the_prices_of_judges_beside_rows_of_people_are_each_its_own(tmp_path: Path) -> None:
+    """A head that says judge is a judge's, and the sentence about one that does not says so."""
+    rows = [
+        {"id": item, "annotator": who, "label": "yn"[item % 2], "shield judge": "yn"[item // 2 % 2], "gpt-4o": "yn"[item % 3 % 2],
+         "shield judge cost_usd": 0.001, "gpt-4o cost_usd": 0.002 + item, "guard": "yn"[item % 2]}
+        for item in range(6) for who in ("ann_1", "ann_2")
+    ]  # fmt: skip
+    path, kept = tmp_path / "a.csv", tmp_path / "kept.toml"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    made = read_tidy(path, options_of([], [], ["ann_1,ann_2"], []))
+    judges = made.labels[made.labels["rater_kind"].eq("judge")]
+    assert judges.astype({"cost_usd": "float"}).groupby("rater_id")["cost_usd"].sum().to_dict() == pytest.approx(
+        {"gpt-4o": 15.012, "shield judge": 0.006}
+    )
+    assert "under a head such as 'guard judge' one is a judge's" in " ".join(made.told)
+    kept.write_text(recipe_text(made.recipe), "utf-8")
+    assert read_tidy(path, options_of([], [], [], [], mapping=kept)).labels.equals(made.labels)

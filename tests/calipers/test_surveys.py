@@ -67,10 +67,26 @@ def test_what_cannot_be_turned_is_refused_with_why() -> None:
     frame = pd.DataFrame({"who": ["a", "b"], "Q1": ["1", "2"], "Q2": ["2", "2"]})
     assert turned(frame, "VPN")[2].startswith("there is no column 'VPN'")
     assert "does not name each row once" in turned(frame.assign(who="a"), "who")[2]
-    assert "no columns whose heads differ in one number alone" in turned(frame[["who", "Q1"]], "who")[2]
+    assert (
+        "no columns share their few answers, or have heads that differ in one number"
+        in turned(frame[["who", "Q1"]], "who")[2]
+    )
     assert "have one number" in turned(frame.assign(Q01="1"), "who")[2]
     spelt = frame.set_axis(["who", "i1_a", "i2_a"], axis=1).assign(i01_b="3", i02_b="4")
     assert turned(spelt, "who")[0]["item_id"].tolist() == ["1", "2", "1", "2"], "01 is item 1"
+    asked = {
+        "Why do 2 magnets stick? ": ["Yes", "No"],
+        "Is ice light?": ["no", ""],
+        "Do 3 ships float?": ["Unsure", "yes"],
+    }
+    form = pd.DataFrame({"who": ["a", "b"], "How long?": ["3", "20+"], **asked, "Remarks": ["too short", ""]})
+    made, told, why = turned(form, "who")
+    assert (made["item_id"].tolist(), made["b"].tolist(), why) == (
+        [one.strip() for one in asked],
+        ["No", "", "yes"],
+        "",
+    )
+    assert told[1] == "left out, being no item's: How long?, Remarks"
     made, told, why = turned(frame, "who")
     assert (made.to_dict("list"), why) == ({"item_id": ["1", "2"], "a": ["1", "2"], "b": ["2", "2"]}, "")
     assert told == ("a row for each of 2 items, whose numbers stand in the heads",)

@@ -36,7 +36,15 @@ def read_inspect(path: Path, reading: entries.Reading) -> entries.Found:
             asked: Any = next((one["scores"] for one in samples if isinstance(one, dict) and one.get("scores")), {})
             for sample in samples:
                 _add_sample(found, shown, run, _unanswered(sample, asked))
+    unpriced = [_spent(one.record["sample"], one.told("judge")) and not one.told("cost_usd") for one in found.entries]
+    why = "answers with the judge's tokens and without a price (cost_usd in a score's metadata is one)"
+    found.leave(why, sum(unpriced))
     return found
+
+
+def _spent(sample: Mapping[str, Any], judge: str) -> bool:
+    usage = sample.get("model_usage")
+    return isinstance(usage, dict) and judge in usage
 
 
 def _log(file: Path, shown: str, encoding: str) -> tuple[Any, list[Any]]:
@@ -98,7 +106,8 @@ def _entries(shown: str, run: Any, sample: Mapping[str, Any], scorer: str, score
     value = score.get("value") if isinstance(score, dict) else None
     parts = value if isinstance(value, dict) else {scorer: value}
     scorers = run.get("scorers") if isinstance(run, dict) else None
-    own = [one for one in scorers or () if isinstance(one, dict) and one.get("name") == scorer]
+    listed = scorers if isinstance(scorers, list) else []
+    own = [one for one in listed if isinstance(one, dict) and one.get("name") == scorer]
     for name, part in parts.items():
         record = {
             "eval": run, "sample": sample, "metadata": sample.get("metadata"), "score": score, "name": name,

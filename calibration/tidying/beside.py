@@ -11,7 +11,7 @@ from calibration.tidying import keys, measures
 from calibration.tidying import raters as names_of
 from calibration.tidying.found import EVERYBODY, NOBODY, kind_of
 from calibration.tidying.mapping import Asked, LabelMap
-from calibration.tidying.value_sets import recognise, which_is_which
+from calibration.tidying.value_sets import recognise, to_be_cut, which_is_which
 from plain.typed_options import by_map, typed
 
 ITEMS = ("item_id", "cluster_id", "system_a", "system_b", "criterion", "category", "len_a", "len_b")
@@ -172,6 +172,8 @@ def _question(unsure: list[str], raters: Mapping[str, str], mapping: LabelMap, p
 def _in_other_words(table: pd.DataFrame, mapping: LabelMap, name: str, words: set[str], asked: Asked) -> str:
     given, label = _words(table[name], asked), mapping.columns["label"][0]
     own = sorted(given - words) or sorted(given)
+    if cut := to_be_cut(own, words):
+        return f"{name!r} and {label!r}: {cut}; {by_map('ignore', name)} where it is no rater"
     return (
         f"{name!r} answers in other words ({', '.join(own[:SHOWN])}) than {label!r} "
         f"({', '.join(sorted(words)[:SHOWN])}): "

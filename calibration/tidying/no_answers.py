@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from calibration.tidying.mapping import ANSWER
-from calibration.tidying.value_sets import BLANK, MAY_ANSWER, STATUS, TIES, TRUTH, is_blank, plain, recognise
+from calibration.tidying.value_sets import BLANK, MAY_ANSWER, STATUS, TIES, TRUTH, is_blank, plain, recognise, to_be_cut
 from plain.typed_options import typed
 
 FEW, RARE = 4, 0.05  # people's words beside which another one is doubtful, where it is at most this part of a judge's
@@ -91,6 +91,8 @@ def asked(alone: Alone) -> str:
     if not alone.doubtful:
         return ""
     words = sorted(alone.doubtful)
+    if cut := to_be_cut(words, alone.known):
+        return cut
     shown = ", ".join(map(repr, words[:SHOWN])) + f" and {len(words) - SHOWN} more" * (len(words) > SHOWN)
     status = next((one for one in NONE if one not in alone.known), NONE[0])
     keep, none = (typed("--map-label", *(f"{word}={what}" for word in words)) for what in (ANSWER, status))

@@ -14,7 +14,7 @@ from calibration.tidying.found import Found, is_of_judge, some_of
 from calibration.tidying.ordered_words import nearest_scale
 from calibration.tidying.statuses import BAD_STATUS
 from calibration.tidying.value_sets import STATUS as STATUS_WORDS
-from calibration.tidying.value_sets import TIES, meanings, plain, recognise, which_is_which
+from calibration.tidying.value_sets import TIES, meanings, plain, recognise, to_be_cut, which_is_which
 from plain.typed_options import typed
 
 CODES = {66.0, 77.0, 88.0, 97.0, 98.0, 99.0, 777.0, 888.0, 997.0, 998.0, 999.0, 9999.0}  # of a survey, with any sign
@@ -92,6 +92,8 @@ def _none_in_common(found: Found, answers: "pd.Series[str]", judged: "pd.Series[
     people, judges = (sorted(said[side].unique()) for side in (~judged, judged))
     if min(len(people), len(judges)) < 2 or {*people} & {*judges}:
         return ""
+    if cut := to_be_cut(judges, people):
+        return cut
     each = which_is_which(judges, people)
     own, other = (some_of([*map(repr, words)], 4) for words in (people, judges))
     return (

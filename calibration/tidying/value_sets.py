@@ -182,6 +182,17 @@ def which_is_which(words: Sequence[str], known: Sequence[str]) -> str:
     return " or ".join(typed("--map-label", *map("=".join, zip(words, way, strict=True))) for way in ways)
 
 
+def to_be_cut(words: Collection[str], known: Collection[str]) -> str:
+    """What to do where one side answers in fractions, such as a probability, and the other in words; "" elsewhere."""
+    texts, numbers = sorted((words, known), key=lambda own: bool(own) and all(map(is_number, own)))
+    if not texts or any(map(is_number, texts)) or not numbers or not all(map(is_number, numbers)):
+        return ""
+    if all(float(one).is_integer() for one in numbers):
+        return ""
+    listed = ", ".join(map(repr, sorted(texts)[:4]))
+    return f"fractions beside {listed}: nothing says from where on which word is meant; cut them into these words first"
+
+
 def _verdicts(usable: list[str], labels_are: str) -> Read | None:
     bracketed = any(word.strip().startswith("[[") for word in usable)
     meant: dict[str, str] = {}

@@ -247,7 +247,7 @@ def test_a_log_of_inspect_gives_one_answer_a_scorer_with_its_grader_as_the_judge
         inspect_sample(
             SCORED, {"clear": {"value": 7.5, "explanation": "it reads well"}, "deep": {"value": float("nan")}}
         ),
-        inspect_sample(SCORED, {"clear": {"value": 7}}, epoch=2),
+        inspect_sample(SCORED, {"clear": {"value": 7}}, epoch=2, model_usage={"mini": {"input_tokens": 9}}),
         inspect_sample(SCORED | {"system": "beta"}, {"rubric": {"value": {"clear": 4, "deep": None}}}),
         inspect_sample(SCORED, {}, epoch=3, error={"message": "out of time"}),
         inspect_sample(SCORED, {}, epoch=4),
@@ -260,7 +260,8 @@ def test_a_log_of_inspect_gives_one_answer_a_scorer_with_its_grader_as_the_judge
         ("beta", "clear", 1, "4", "ok"), ("beta", "deep", 1, "–", "missing"),
     ]  # fmt: skip
     assert report.raters == {"mini": 7}
-    assert report.notes == ("samples without a score 1",)
+    unpriced = "answers with the judge's tokens and without a price (cost_usd in a score's metadata is one) 1"
+    assert report.notes == ("samples without a score 1", unpriced)
 
 
 def test_places_of_a_log_are_named_by_the_user(engine: Engine, tmp_path: Path) -> None:

@@ -269,3 +269,15 @@ def test_rows_that_repeat_what_each_rater_said_of_an_item_are_one_answer(other: 
     assert asks.endswith(
         f"--map item_id=prompt_id+day where it is part of what was asked, --map {again} where one thing is answered again"
     )
+
+
+def test_fractions_of_a_judge_beside_peoples_words_are_to_be_cut_first() -> None:
+    """No proposal of hundreds of numbers, or of the number that is spelt most like a word."""
+    words, chances = ["safe", "unsafe", "borderline"] * 10, [f"0.{at:02}1" for at in range(30)]
+    table = pd.DataFrame({"item": range(30), "ann_1": words, "ann_2": words, "gpt-4o": chances}).astype("str")
+    said = Asked({"rater_id": ("ann_1", "ann_2", "gpt-4o")})
+    (asks,) = propose(table, said).problems
+    assert (
+        "fractions beside 'borderline', 'safe', 'unsafe': nothing says from where on which word is meant; cut" in asks
+    )
+    assert "--map-label" not in asks

@@ -97,6 +97,10 @@ def options_of(
     """The options as they were typed. Raises AnnotationError, ImportingError with what is wrong about them."""
     if labels_are and labels_are not in READ_AS:
         raise AnnotationError("bad_option", f"--labels-are {labels_are}: write one of {', '.join(READ_AS)}")
+    if mapping and (unread := [name for name, given in (
+        ("--map", columns), ("--map-label", words), ("--people", people), ("--labels-are", labels_are)
+    ) if given]):  # fmt: skip
+        raise AnnotationError("bad_option", f"--mapping is followed as it stands: leave {', '.join(unread)} out, or it")
     places = parse_fields(",".join(columns), (*KNOWN_COLUMNS, "currency", "ignore"))
     ignored = tuple(filter(None, split_at_plus(places.pop("ignore", ""))))
     constants = {part: place[1:] for part, place in places.items() if place.startswith("=")}

@@ -24,7 +24,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {  # what other people call our columns, 
         "rater", "annotatorid", "annotator", "judgeid", "judge", "workerid", "labelerid", "userid", "user",
         "annotatorname", "ratername", "labeler", "labeller", "evaluator", "assessor", "coder", "reviewer", "judgename",
         "judgemodel", "evaluatorname", "evaluatorid", "reviewername", "gradername",
-        "grader", "participant", "participantid", "username",
+        "grader", "participant", "participantid", "username", "person", "personid",
     ),
     "rater_kind": ("ratertype", "annotatortype", "kind"),
     "criterion": (

@@ -190,7 +190,7 @@ def _words(cells: "pd.Series[str]", asked: Asked) -> set[str]:
 def _systems(table: pd.DataFrame, mapping: LabelMap) -> set[str]:
     """The names of both systems, which are answers too where each row has them; none where a row has one or none."""
     pairs = [mapping.columns.get(part, ("",))[0] for part in ("system_a", "system_b")]
-    return {*table[pairs].to_numpy().ravel()} - {""} if "" not in pairs else set()
+    return {word for name in pairs for word in table[name].unique()} - {""} if "" not in pairs else set()
 
 
 def _may_answer(given: set[str], words: set[str], name: str, is_model: bool) -> bool:

@@ -163,7 +163,13 @@ def _by_prices(found: Found, names: Iterable[str]) -> str:
     raters = [one.column for one in found.spread if one.rater_id and not one.criterion]
     prices = {name: CAMEL.sub("_", name) for name in names if is_price(name)}
     heads = {name: PRICE.split(spelt, maxsplit=1)[0].rstrip(" _.:/-(") for name, spelt in prices.items()}
-    each = {one: [name for name, head in heads.items() if head and one.startswith(head)] for one in raters}
+    owner = {  # gpt-4o, and not gpt-4o-mini
+        name: min(
+            (one for one in raters if head and re.match(rf"{re.escape(head)}(?:[ _.:(/]|$)", one)), key=len, default=""
+        )
+        for name, head in heads.items()
+    }
+    each = {one: [name for name, of in owner.items() if of == one] for one in raters}
     if len(raters) < len(found.spread) or max(map(len, each.values()), default=0) != 1:
         return ""
     costs = between_plus(*("".join(each[one]) for one in raters))

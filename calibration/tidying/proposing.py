@@ -65,7 +65,11 @@ def _find_columns(found: Found) -> None:
         absent = [name for name in columns if name not in found.table and (name or not may_lack)]
         if absent:
             listed = ", ".join(found.names[:20])
-            found.problems.append(f"there is no column {absent[0]!r} (there are: {listed}); correct --map {part}=…")
+            near = [by_map(part, one) for one in get_close_matches(absent[0], found.names, 1, 0.6)]
+            found.problems.append(
+                f"there is no column {absent[0]!r} (there are: {listed}); "
+                + (f"nearest: {near[0]}" if near else f"correct --map {part}=…")
+            )
         elif columns and (len(columns) == 1 or part not in ("rater_id", "criterion") or _are_joined(found, part)):
             found.columns[part] = columns
     found.constants |= found.asked.constants

@@ -345,8 +345,8 @@ def _are_sure(words: Collection[str]) -> bool:
 
 def _alike(table: pd.DataFrame, name: str, others: Sequence[str], however_spelt: bool = False) -> bool:
     """Whether a column's answers are of the same set as those of the others, or verdicts as they are."""
-    own = {*table[name].str.strip()} - {""}
-    words = {word for one in others if one != name for word in table[one].str.strip()} - {""}
+    own = {*table[name].str.strip().unique()} - {""}
+    words = {word for one in others if one != name for word in table[one].str.strip().unique()} - {""}
     numbers = all(map(is_number, own)) and bool(words) and all(map(is_number, words))
     if numbers and however_spelt:  # a count or a year is no judge's score
         given = sorted(map(float, words))
@@ -359,6 +359,6 @@ def _alike(table: pd.DataFrame, name: str, others: Sequence[str], however_spelt:
 
 def _share_most(table: pd.DataFrame, name: str, others: Sequence[str]) -> bool:
     """Whether at least half of a column's different answers are given in the others as well."""
-    own = {*table[name].str.strip()} - {""}
-    words = {word for one in others for word in table[one].str.strip()}
+    own = {*table[name].str.strip().unique()} - {""}
+    words = {word for one in others for word in table[one].str.strip().unique()}
     return 2 * len(own & words) >= len(own)

@@ -178,6 +178,16 @@ def test_rows_that_a_status_takes_out_are_left_out_by_the_line_that_is_proposed_
     kept = tmp_path / "a.mapping.toml"
     kept.write_text(recipe_text(made.recipe), "utf-8")
     pd.testing.assert_frame_equal(read_tidy(path, options_of([], [], [], [], mapping=kept)).labels, made.labels)
+    with pytest.raises(AnnotationError, match="--mapping is followed as it stands: leave --map-label out, or it"):
+        options_of([], [words], [], [], mapping=kept)
+    (mistyped,) = read_tidy(path, options_of(["cluster_id=Statuss"], [], people, [])).problems
+    assert mistyped.endswith("; nearest: --map cluster_id=Status")
+    priced = frame.assign(**{"gpt-4o-mini": frame["Ben"], "gpt-4o Kosten (EUR)": 0.5}).rename(
+        columns={"Fall": "person"}
+    )
+    priced.to_csv(path, index=False)
+    told = " ".join(read_tidy(path, options_of(["item_id=person"], [], people, [])).told)
+    assert "rater_id=Anna+Ben+gpt-4o+gpt-4o-mini,cost_usd=++gpt-4o Kosten (EUR)+'" in told, "and not gpt-4o-mini's"
     frame.assign(**{"gpt-4o cost_usd": [*"0" * 6, "-1", *"0" * 3]}).to_csv(path, index=False)
     made = read_tidy(path, options_of([], ["Status:ausgeschlossen=ignore"], people, []))
     with pytest.raises(CalibrationError, match=r"^row 8, column 'gpt-4o' \(the header is row 1; item 'f6'"):

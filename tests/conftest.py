@@ -33,7 +33,7 @@ from tests.postgres_rows import emptied, shape
 os.environ["CALIPERS_CACHE"] = "off"  # a test computes what it tests, and leaves the developer's own reports alone
 
 # The same examples on every machine, so that a failure can be had again; `explore` draws new ones, 2,000 a law.
-settings.register_profile("same", max_examples=25, derandomize=True, deadline=None)
+settings.register_profile("same", max_examples=15, derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=2_000, deadline=None)
 settings.load_profile("same")
 MARKERS = {"chromium": "browser", "nginx": "nginx", "firefox": "firefox", "webkit": "webkit", "orca": "orca"}

@@ -111,6 +111,7 @@ def test_a_half_done_annotators_labels_export(engine: Engine, tmp_path: Path) ->
         assert assignment_page(session, ada, third.aid)["answers"]["clear"]["choice"] == "left"
 
 
+@pytest.mark.databases("sqlite")
 def test_a_newest_row_that_is_empty_resumes_everything_before_it(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path)
     with transaction(engine) as session:
@@ -146,6 +147,7 @@ REFUSED: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("wrong", REFUSED, ids=str)
 def test_a_refused_save_never_deletes_the_accepted_one(engine: Engine, tmp_path: Path, wrong: dict[str, Any]) -> None:
     study_id = make_study(engine, tmp_path)

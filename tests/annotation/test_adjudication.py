@@ -166,6 +166,7 @@ def decide_only(session: Session, me: Principal, work: Assignment) -> None:
     work.status, work.submitted_at = "submitted", now()
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(("role", "protocol"), [("annotator", MAY_ALL), ("evaluator", PROTOCOL), ("admin", PROTOCOL)])
 def test_whoever_may_not_adjudicate_gets_no_dispute(engine: Engine, tmp_path: Path, role: str, protocol: str) -> None:
     study = make_study(engine, tmp_path, protocol=protocol)
@@ -215,6 +216,7 @@ def test_what_is_skipped_goes_to_somebody_else_and_what_lies_idle_comes_back(eng
             assert again is second, "with all that was typed there"
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("status", "gets_one"), [("open", True), ("paused", False), ("closed", True), ("locked", False)]
 )
@@ -232,6 +234,7 @@ def test_disputes_are_given_out_while_a_study_is_open_or_closed(
         assert position(session, me) == (0, 9 if gets_one else 0)
 
 
+@pytest.mark.databases("sqlite")
 def test_an_adjudicator_agrees_to_the_consent_text_first_and_needs_no_training(engine: Engine, tmp_path: Path) -> None:
     study = make_adjudicated(engine, tmp_path, TWO)
     with transaction(engine) as session:

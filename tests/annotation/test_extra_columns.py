@@ -52,6 +52,7 @@ def answers(root: Path, items: list[str], confidence: tuple[str, ...]) -> Path:
     return labels_file(root / "labels.csv", rows)
 
 
+@pytest.mark.databases("sqlite")
 def test_probes_bring_their_tag_their_claim_and_how_sure_the_rater_was(engine: Engine, tmp_path: Path) -> None:
     study, items = claims(engine, tmp_path / "reports")
     bring_results(engine, study, answers(tmp_path, items, ("5", "", "2")), "labels", kind="labels")
@@ -63,6 +64,7 @@ def test_probes_bring_their_tag_their_claim_and_how_sure_the_rater_was(engine: E
     assert own["confidence"].fillna(0).tolist() == [5, 0, 2]
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("protocol", "probes", "first"),
     [

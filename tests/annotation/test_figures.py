@@ -334,6 +334,7 @@ def test_a_dry_run_keeps_no_key_and_says_what_the_import_will(
         assert [(one.reports, one.open) for one in repeated_figures(session, admin)] == [(2, 2)]
 
 
+@pytest.mark.databases("sqlite")
 def test_what_an_older_study_asks_for_shows_no_picture_and_what_asks_for_none_has_no_caption(
     engine: Engine, tmp_path: Path
 ) -> None:

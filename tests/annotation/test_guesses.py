@@ -110,6 +110,7 @@ def test_without_the_setting_nothing_is_asked_or_taken(engine: Engine, tmp_path:
         assert recognised(session, session.get_one(Study, study_id)).sentence == ""
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("families", "says"),
     [({**FAMILIES, "beta": ""}, "beta has none"), (dict.fromkeys(SYSTEMS, "Acme"), "all have the same")],
@@ -181,6 +182,7 @@ def test_agreement_is_told_with_and_without_the_items_in_which_somebody_named_a_
     assert told.agreement[0] != told.agreement[1]
 
 
+@pytest.mark.databases("sqlite")
 def test_packets_do_not_ask(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, folder(tmp_path), protocol=ASKING)
     with transaction(engine) as session:

@@ -65,6 +65,7 @@ def write_wlc(root: Path, topics: tuple[str, ...] = ("Tidal_power", "Vorlesungen
     return root
 
 
+@pytest.mark.databases("sqlite")
 def test_a_folder_tree_comes_in(engine: Engine, tmp_path: Path) -> None:
     outcome = bring_in(engine, write_reports(tmp_path))
     assert (outcome.topics, outcome.systems, outcome.reports, outcome.new) == (3, 3, 9, 9)
@@ -106,6 +107,7 @@ def test_a_wiki_live_challenge_tree_comes_in(engine: Engine, tmp_path: Path) -> 
         assert topic.features["external_links"] == "007"
 
 
+@pytest.mark.databases("sqlite")
 def test_names_match_in_either_unicode_form_and_windows_files_keep_their_bytes(engine: Engine, tmp_path: Path) -> None:
     name = "Café"
     write_reports(tmp_path, (), ("alpha", "beta"))
@@ -193,6 +195,7 @@ def break_with_a_list(root: Path) -> None:
     (root / "alpha" / "tides.md").write_text(f"# Tides\n\n## References\n\n{listed}")
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
@@ -255,6 +258,7 @@ def test_every_problem_is_named_at_once_and_before_the_texts_are_prepared(tmp_pa
     assert len(caught.value.problems) == len(beginnings)  # the unreadable report is missing too
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("damage", [break_empty, break_only_citations, break_with_a_list])
 def test_an_empty_report_can_come_in_as_empty_and_never_enters_an_item(
     engine: Engine, tmp_path: Path, damage: Callable
@@ -281,6 +285,7 @@ def test_a_report_that_was_empty_enters_items_once_its_sources_are_put_back(engi
         assert report.status == "ready"
 
 
+@pytest.mark.databases("sqlite")
 def test_agencies_without_a_folder_are_missing_like_any_reports(engine: Engine, tmp_path: Path) -> None:
     root = write_wlc(tmp_path / "wlc")
     shutil.rmtree(root / "test_data" / "beta_v1.5")
@@ -295,6 +300,7 @@ def test_agencies_without_a_folder_are_missing_like_any_reports(engine: Engine, 
     assert "of any agency" in read_wlc(root).problems[0]
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("damage", "says"),
     [

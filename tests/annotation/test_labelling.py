@@ -69,6 +69,7 @@ def test_the_same_entry_again_is_acknowledged_and_not_stored_twice(engine: Engin
     assert len(stored(engine, page["aid"])) == 1
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("writer", "seq", "base_rev", "accepted"),
     [
@@ -93,6 +94,7 @@ def test_a_newer_answer_from_elsewhere_is_never_overwritten(
         assert saved.refused[0]["current"]["choice"] == "left"
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -115,6 +117,7 @@ def test_what_the_protocol_does_not_allow_is_refused_by_reason_and_spoils_no_oth
     assert stored(engine, page["aid"]) == [("right", "because of that", 1)]
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     "field",
     [{"rationale": "x" * 10_001}, {"choice": 3}, {"confidence": 6}, {"seq": 0}, {"unknown": 1}, {"client_uuid": "a"}],
@@ -134,6 +137,7 @@ def test_text_no_database_can_hold_is_cleaned_not_lost(engine: Engine, tmp_path:
     assert stored(engine, page["aid"])[0][1] == "good half ? and 😀 中"
 
 
+@pytest.mark.databases("sqlite")
 def test_every_label_carries_the_hash_of_both_texts_as_shown(engine: Engine, tmp_path: Path) -> None:
     _, principal, page = start(engine, tmp_path)
     with transaction(engine) as session:
@@ -148,6 +152,7 @@ def test_every_label_carries_the_hash_of_both_texts_as_shown(engine: Engine, tmp
         assert label.renderer_version
 
 
+@pytest.mark.databases("sqlite")
 def test_submit_lists_what_is_missing(engine: Engine, tmp_path: Path) -> None:
     _, principal, page = start(engine, tmp_path)
     with transaction(engine) as session:
@@ -160,6 +165,7 @@ def test_submit_lists_what_is_missing(engine: Engine, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.databases("sqlite")
 def test_submit_refuses_a_page_that_is_behind(engine: Engine, tmp_path: Path) -> None:
     _, principal, page = start(engine, tmp_path)
     with transaction(engine) as session:
@@ -169,6 +175,7 @@ def test_submit_refuses_a_page_that_is_behind(engine: Engine, tmp_path: Path) ->
     assert (caught.value.code, caught.value.details) == ("unsaved", ["deep"])
 
 
+@pytest.mark.databases("sqlite")
 def test_submit_hands_in_and_takes_the_next_once(engine: Engine, tmp_path: Path) -> None:
     _, principal, page = start(engine, tmp_path)
     with transaction(engine) as session:
@@ -226,6 +233,7 @@ def test_a_skipped_slot_waits_for_somebody_else_with_the_same_order(engine: Engi
     assert len(offered) == 8
 
 
+@pytest.mark.databases("sqlite")
 def test_one_persons_work_does_not_exist_for_another(engine: Engine, tmp_path: Path) -> None:
     study_id, _, page = start(engine, tmp_path)
     with transaction(engine) as session:
@@ -407,6 +415,7 @@ def test_a_time_nobody_can_read_later_is_refused_at_once(field: str, wrong: str)
         read_entry(raw)
 
 
+@pytest.mark.databases("sqlite")
 def test_a_late_copy_of_an_old_submit_does_not_hand_reopened_work_in(engine: Engine, tmp_path: Path) -> None:
     _, principal, page = start(engine, tmp_path)
     with transaction(engine) as session:

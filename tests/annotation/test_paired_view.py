@@ -276,7 +276,7 @@ def test_whatever_happens_in_whatever_order_twins_never_part(engine: Engine, tmp
     often = ["take"] * 4 + ["answer"] * 3 + ["submit"] * 4 + ["skip", "reopen", "reopen", "stale"]
     seldom = ["void", "leave", "close", "reserve", "release", "quota"]
     refused = Counter[str]()
-    steps = 2 * settings().max_examples  # 50, and 4,000 with --hypothesis-profile=explore
+    steps = 2 * settings().max_examples  # 30, and 4,000 with --hypothesis-profile=explore
     for step in range(steps):
         what = draw.choice(often if draw.random() < 0.85 else seldom)
         try:

@@ -65,6 +65,7 @@ def refusal(engine: Engine, act: Any, study_id: int, *arguments: Any, **more: An
     return caught.value.code
 
 
+@pytest.mark.databases("sqlite")
 def test_several_get_a_link_each_and_a_new_link_ends_the_older_ones_and_their_sign_ins(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -83,6 +84,7 @@ def test_several_get_a_link_each_and_a_new_link_ends_the_older_ones_and_their_si
     assert (ada.pseudonym, ada.links, ada.link_uses) == ("adjudicator-01", 1, 2)
 
 
+@pytest.mark.databases("sqlite")
 def test_an_invitation_that_makes_no_sense_invites_none_of_them(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path)
     with transaction(engine) as session:
@@ -171,6 +173,7 @@ def test_a_participants_id_is_stored_nowhere_and_means_the_same_person_by_every_
     assert "5f3c9d2e1b" not in stored
 
 
+@pytest.mark.databases("sqlite")
 def test_without_an_id_of_ones_own_nobody_gets_in_and_no_place_is_used(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path)
     with transaction(engine) as session:
@@ -201,6 +204,7 @@ def test_a_withdrawn_or_expired_open_link_lets_nobody_in_also_not_back_in(
     assert refusal(engine, revoke_open_link, study_id, 999) == "unknown_link"
 
 
+@pytest.mark.databases("sqlite")
 def test_one_participant_who_is_sent_away_does_not_come_back_by_the_same_link(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path)
     with transaction(engine) as session:
@@ -260,6 +264,7 @@ def test_nobody_earns_the_code_by_skipping_all_but_one_item(engine: Engine, tmp_
         assert (position(session, lazy), completion_code(session, lazy)) == ((1, 1), None)
 
 
+@pytest.mark.databases("sqlite")
 def test_who_is_paused_finishes_and_gets_nothing_new_until_resumed(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path)
     with transaction(engine) as session:
@@ -368,6 +373,7 @@ def test_an_equal_share_is_rounded_up_and_leaves_out_who_left(engine: Engine, tm
     assert refusal(engine, standing.pause, study_id, "Zoe") == "unknown_person"
 
 
+@pytest.mark.databases("sqlite")
 def test_only_an_admin_sees_names_and_moves_people(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path)
     acts: list[tuple[Any, ...]] = [

@@ -106,6 +106,7 @@ def test_a_roster_continues_without_changing_who_has_what_or_any_order(engine: E
         assert {row.id: (row.left, row.item_id) for row in slots(session)} == {k: v[1:] for k, v in after.items()}
 
 
+@pytest.mark.databases("sqlite")
 def test_open_slots_of_the_pool_can_be_named_later_with_the_order_they_have(engine: Engine, tmp_path: Path) -> None:
     write_reports(tmp_path)
     with transaction(engine) as session:
@@ -122,6 +123,7 @@ def test_open_slots_of_the_pool_can_be_named_later_with_the_order_they_have(engi
         assert all(row.reserved_for for row in slots(session) if row.status == "open")
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("protocol", "people", "quota", "code", "said"),
     [
@@ -251,6 +253,7 @@ def test_every_bad_line_of_a_list_is_refused_at_once_with_what_to_do(engine: Eng
     ]
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("protocol", "asked", "said"),
     [

@@ -64,6 +64,7 @@ def test_slots_without_sides_fill_what_is_lacking() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("protocol", "code"),
     [

@@ -48,6 +48,7 @@ def begin(engine: Engine, study_id: int, name: str = "Ada") -> tuple[Principal, 
         return person, assignment_page(session, person, taken.aid)
 
 
+@pytest.mark.databases("sqlite")
 def test_a_rating_shows_one_report_and_each_criterions_own_scale(engine: Engine, tmp_path: Path) -> None:
     _, page = begin(engine, make_study(engine, tmp_path, protocol=RATING))
     assert [(pane["side"], pane["name"]) for pane in page["panes"]] == [("left", "Report")]
@@ -131,6 +132,7 @@ def test_a_score_is_stored_in_one_way(choice: str | None, stored: str | None) ->
     assert stored_choice(parse_protocol(RATING), None, choice) == stored
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("protocol", "criterion", "choice", "says"),
     [
@@ -162,6 +164,7 @@ def test_what_the_protocol_does_not_allow_is_refused_by_name(
         assert session.scalars(select(Label)).all() == []
 
 
+@pytest.mark.databases("sqlite")
 def test_a_criterion_that_cannot_be_rated_says_so_where_that_is_declared(engine: Engine, tmp_path: Path) -> None:
     person, page = begin(engine, make_study(engine, tmp_path, protocol=MAY_BE_NOT_APPLICABLE))
     assert page["choices"] == [{"id": "not_applicable", "text": "Not applicable"}]
@@ -241,6 +244,7 @@ def test_the_probes_of_one_report_come_one_after_another(engine: Engine, tmp_pat
     assert all(len(set(seen[k : k + 3])) == 1 for k in range(0, 27, 3))
 
 
+@pytest.mark.databases("sqlite")
 def test_a_score_may_not_be_left_out(engine: Engine, tmp_path: Path) -> None:
     person, page = begin(engine, make_study(engine, tmp_path, protocol=RATING))
     with pytest.raises(Incomplete) as caught, transaction(engine) as session:

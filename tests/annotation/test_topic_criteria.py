@@ -70,6 +70,7 @@ def test_a_criterion_weighs_its_groups_weight_times_its_own_and_is_named_by_its_
     assert asked_of_each == {topics[key]: list(rows) for key, rows in ROW_WEIGHTS.items()}
 
 
+@pytest.mark.databases("sqlite")
 def test_the_same_file_again_changes_nothing(engine: Engine, tmp_path: Path) -> None:
     root = bench_tree(tmp_path)
     bring_in(engine, root)
@@ -125,6 +126,7 @@ REFUSED: list[tuple[Callable[[list[dict[str, Any]]], object], str]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(("edit", "sentence"), REFUSED)
 def test_wrong_criteria_are_refused_by_file_line_and_topic_and_nothing_is_written(
     engine: Engine, tmp_path: Path, edit: Callable[[list[dict[str, Any]]], object], sentence: str
@@ -139,6 +141,7 @@ def test_wrong_criteria_are_refused_by_file_line_and_topic_and_nothing_is_writte
     assert everything(engine) == before
 
 
+@pytest.mark.databases("sqlite")
 def test_weights_may_miss_1_by_a_rounding_of_the_published_digits(engine: Engine, tmp_path: Path) -> None:
     def thirds(rows: list[dict[str, Any]]) -> None:
         for one in rows[1]["criterions"]["insight"]:
@@ -147,6 +150,7 @@ def test_weights_may_miss_1_by_a_rounding_of_the_published_digits(engine: Engine
     assert bring_in(engine, change(bench_tree(tmp_path), thirds)).criteria == {"new": 8}
 
 
+@pytest.mark.databases("sqlite")
 def test_a_study_that_brings_its_own_questions_reads_none_and_says_so(engine: Engine, tmp_path: Path) -> None:
     root = change(bench_tree(tmp_path), lambda rows: rows[0].update(dimension_weight={"insight": 0.36}))
     outcome = bring_in(engine, root, PROTOCOL)
@@ -167,6 +171,7 @@ def test_a_study_with_a_topic_that_nothing_is_asked_about_cannot_open(engine: En
     assert the_study(engine).status == "open"
 
 
+@pytest.mark.databases("sqlite")
 def test_items_that_were_taken_out_need_no_questions(engine: Engine, tmp_path: Path) -> None:
     bring_in(engine, change(bench_tree(tmp_path), lambda rows: rows.pop()), ALONE)
     add_items(engine, excluded="2")
@@ -200,6 +205,7 @@ def test_another_scale_asks_every_question_of_the_topics_anew(engine: Engine, tm
     assert asked(engine).keys() == {"1", "2"}
 
 
+@pytest.mark.databases("sqlite")
 def test_criteria_csv_beside_a_folder_and_beside_a_table(engine: Engine, tmp_path: Path) -> None:
     root = write_reports(tmp_path / "tree", topics=("tides", "bread"))
     table = root / "all.jsonl"
@@ -218,6 +224,7 @@ def test_criteria_csv_beside_a_folder_and_beside_a_table(engine: Engine, tmp_pat
     assert asked(engine)["bread"]["clear"][1] == "Clear"
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
@@ -243,6 +250,7 @@ def test_a_wrong_criteria_csv_is_refused(engine: Engine, tmp_path: Path, content
     assert any(sentence in problem for problem in refused.value.problems), refused.value.problems
 
 
+@pytest.mark.databases("sqlite")
 def test_without_a_column_of_weights_all_count_alike(engine: Engine, tmp_path: Path) -> None:
     root = write_reports(tmp_path / "tree", topics=("tides",))
     (root / "criteria.csv").write_text("topic,id,label\ntides,deep,Depth\ntides,wide,Breadth\n", encoding="utf-8")

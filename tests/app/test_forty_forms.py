@@ -818,7 +818,7 @@ HOSTILE: dict[str, Callable[[int], Row]] = {
 
 SEVERAL = re.compile(OPTION.pattern.replace("(map-label", "(?:map-label") + f"(?: {OPTION.pattern})*")
 OPTIONS = {"map": "columns", "map-label": "words", "people": "people", "read": "read"}
-OPEN = re.compile(r"COLUMN|NAME|ONE|OTHER|NUMBER|\|")  # what nobody could paste
+BLANKS = re.compile(r"COLUMN|NAME|ONE|OTHER|NUMBER|\|")  # what nobody could paste
 
 
 def paste_all(path: Path) -> None:
@@ -830,7 +830,7 @@ def paste_all(path: Path) -> None:
                 value = "".join(shlex.split(one[2] or ""))
                 said |= {OPTIONS[one[1]]: [value]} if value and one[1] in OPTIONS else {"labels_are": value}
             if any(said.values()):
-                assert not OPEN.search(line[0]), line[0]
+                assert not BLANKS.search(line[0]), line[0]
                 assert problem not in read_tidy(path, options_of(**said)).problems, line[0]
 
 

@@ -131,6 +131,7 @@ def test_decisions_about_texts_are_counted(engine: Engine, tmp_path: Path) -> No
     assert (found["edited_reports"], found["excluded_reports"], found["restored_reports"]) == (1, 1, 0)
 
 
+@pytest.mark.databases("sqlite")
 def test_the_plan_is_told_relative_to_the_labels(engine: Engine, disputed: int) -> None:
     with transaction(engine) as session:
         study = session.get_one(Study, disputed)

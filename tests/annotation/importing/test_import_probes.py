@@ -353,6 +353,7 @@ def test_a_probe_that_names_its_system_is_told(engine: Engine, tmp_path: Path) -
     assert "may say who wrote the report, and are shown as they are: 1 (claims.csv:3)" in report.lines()
 
 
+@pytest.mark.databases("sqlite")
 def test_probes_follow_a_report_to_its_new_version(engine: Engine, tmp_path: Path) -> None:
     study = study_of(engine, tmp_path / "reports")
     path = put(tmp_path / "claims.csv", table(ROWS))

@@ -41,6 +41,7 @@ def ask(engine: Engine, study: int, *names: str, role: str = "evaluator") -> int
         return request_run(session, a_person(session, study, f"{role} {names}", role), names)
 
 
+@pytest.mark.databases("sqlite")
 def test_requests_are_carried_out_in_order_by_whoever_knows_their_judges(engine: Engine) -> None:
     study = make_study(engine, 1)
     assert next_request(engine, study, ["mini"]) is None
@@ -116,6 +117,7 @@ def test_judges_of_one_request_go_on_while_another_of_it_is_paused(
             assert asked_for.not_run(session, session.get_one(Study, study)) == ({"mini": why} if why else {})
 
 
+@pytest.mark.databases("sqlite")
 def test_a_pause_that_ends_while_its_request_is_being_ended_leaves_it_open(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

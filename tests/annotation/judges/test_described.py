@@ -85,6 +85,7 @@ def test_a_budget_is_asked_for_and_a_workers_owner_allows_an_address() -> None:
         assert f"allows that with --api-base={BASE}" in without_address([judge], ["http://127.0.0.1"])["mini"]
 
 
+@pytest.mark.databases("sqlite")
 def test_a_judge_that_is_kept_can_be_asked_for_with_its_price(engine: Engine) -> None:
     study_id = judged_study.make_study(engine, 2)
     with transaction(engine) as session:

@@ -69,6 +69,7 @@ def test_failures_are_counted_by_kind_with_one_example(engine: Engine, runs_of: 
     assert runs.requests == ("later",)
 
 
+@pytest.mark.databases("sqlite")
 def test_only_evaluators_see_judges(engine: Engine, tmp_path: Path) -> None:
     study = make_disputed(engine, tmp_path / "reports", judged=False)
     with reading(engine) as session:

@@ -49,6 +49,7 @@ def test_planning_twice_adds_nothing_and_more_repeats_add_the_difference(engine:
     ]  # fmt: skip
 
 
+@pytest.mark.databases("sqlite")
 def test_an_estimate_writes_nothing(engine: Engine) -> None:
     study = make_study(engine, 3)
     (plan,) = plan_judges(engine, study, judges(MINI), describe=describe, write=False)
@@ -59,12 +60,14 @@ def test_an_estimate_writes_nothing(engine: Engine) -> None:
     assert rows(engine) == (0, 0, 0, 0, 0, 0)
 
 
+@pytest.mark.databases("sqlite")
 def test_two_judges_with_the_same_settings_have_their_own_calls(engine: Engine) -> None:
     study = make_study(engine, 2)
     plans = plan_judges(engine, study, judges(MINI, MINI.replace("mini", "twin", 1)), describe=describe)
     assert [plan.added for plan in plans] == [4, 4]
 
 
+@pytest.mark.databases("sqlite")
 def test_excluded_empty_and_attention_pairs_are_not_judged(engine: Engine) -> None:
     study = make_study(engine, 4)
     with transaction(engine) as session:
@@ -77,6 +80,7 @@ def test_excluded_empty_and_attention_pairs_are_not_judged(engine: Engine) -> No
     assert plan.items == 2
 
 
+@pytest.mark.databases("sqlite")
 def test_a_changed_question_is_asked_again_and_nothing_else(engine: Engine) -> None:
     study = make_study(engine, 2)
     one_each = judges(MINI + 'batching = "one_criterion"\n')
@@ -118,6 +122,7 @@ def test_settings_that_are_no_part_of_the_configuration_plan_nothing_new(engine:
         assert session.scalars(select(Judge.max_cost)).one() == 2.0
 
 
+@pytest.mark.databases("sqlite")
 def test_a_prompt_over_the_context_window_is_never_sent(engine: Engine) -> None:
     study = make_study(
         engine, 3, text=lambda number, side: f"{side}{number} " + "word " * (4_000 if number == 1 else 10)
@@ -135,6 +140,7 @@ def test_a_prompt_over_the_context_window_is_never_sent(engine: Engine) -> None:
     assert [tuple(row) for row in states].count(("failed", "input_too_long")) == 2
 
 
+@pytest.mark.databases("sqlite")
 def test_a_judge_of_a_systems_family_is_warned_about_before_money_is_spent(engine: Engine) -> None:
     study = make_study(engine, 1)
     own = judges('name = "g"\nmodel = "openrouter/google/gemini-2.5-flash"')
@@ -142,6 +148,7 @@ def test_a_judge_of_a_systems_family_is_warned_about_before_money_is_spent(engin
     assert [text.split("'")[3] for text in plan.warnings] == ["encyclo-reference", "zeta-agent-9"]
 
 
+@pytest.mark.databases("sqlite")
 def test_refusals_come_before_the_first_row(engine: Engine) -> None:
     study = make_study(engine, 2)
     good = MINI
@@ -167,6 +174,7 @@ def test_refusals_come_before_the_first_row(engine: Engine) -> None:
     assert rows(engine)[:5] == (0, 0, 0, 0, 0)
 
 
+@pytest.mark.databases("sqlite")
 def test_a_price_from_the_map_is_stored_with_its_version(engine: Engine) -> None:
     study = make_study(engine, 1)
     mapped = lambda judge: replace(describe(judge), price=Price(input=1, output=2), price_source="map 1.106.2")  # noqa: E731

@@ -100,6 +100,7 @@ def test_not_applicable_is_a_score_where_the_protocol_says_so(sqlite: Engine, tm
     assert 'Answer "not_applicable" instead of a score' in stub.requests[0]["messages"][0]["content"]
 
 
+@pytest.mark.databases("sqlite")
 def test_a_reference_is_shown_beside_and_not_rated(engine: Engine, tmp_path: Path) -> None:
     with_reference(tmp_path)
     study = make_study(engine, tmp_path, protocol=BESIDE)

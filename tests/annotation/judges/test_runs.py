@@ -75,6 +75,7 @@ def test_a_faulty_reply_is_asked_again_once_and_never_becomes_a_label(engine: En
     assert call_states(engine) == {"done": 1}
 
 
+@pytest.mark.databases("sqlite")
 def test_nothing_runs_without_a_plan(engine: Engine) -> None:
     study = make_study(engine, 1)
     with pytest.raises(AnnotationError, match="judge 'mini' has no plan with these settings"):

@@ -328,6 +328,7 @@ def test_with_repeats_the_judges_own_noise_is_taken_off(engine: Engine) -> None:
     assert set(scores.unstressed) | set(scores.stressed) == {0.0}
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("kind", "toml", "code"),
     [
@@ -355,6 +356,7 @@ def test_plain_layout_is_no_change_where_the_layout_is_plain_and_nothing_is_plan
     assert call_states(engine) == {"done": 4}
 
 
+@pytest.mark.databases("sqlite")
 def test_a_judge_that_has_not_run_is_refused(engine: Engine) -> None:
     study = make_study(engine, 2, text=text)
     with pytest.raises(AnnotationError, match="plan it with: calipers judge run"):

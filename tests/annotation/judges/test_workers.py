@@ -140,6 +140,7 @@ def test_an_answer_about_a_replaced_text_ends_its_own_call_only(engine: Engine) 
     assert {row["item"] for row in labels(engine)} == {2}
 
 
+@pytest.mark.databases("sqlite")
 def test_a_re_ask_is_paid_for_before_it_is_sent(engine: Engine) -> None:
     study = make_study(engine, 2)
     mine = planned(engine, study, STUB_JUDGE + "max_cost = 1.0\n")

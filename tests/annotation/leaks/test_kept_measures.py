@@ -48,6 +48,7 @@ def audit_and_keep(engine: Engine, admin: Principal) -> blinding.BlindingAudit:
     return found
 
 
+@pytest.mark.databases("sqlite")
 def test_the_same_texts_are_measured_once_and_a_changed_one_makes_it_new(audited: tuple) -> None:
     engine, admin, made = audited
     first = audit_and_keep(engine, admin)
@@ -60,6 +61,7 @@ def test_the_same_texts_are_measured_once_and_a_changed_one_makes_it_new(audited
     assert made == [True, True]
 
 
+@pytest.mark.databases("sqlite")
 def test_a_text_changed_by_hand_is_not_taken_for_what_its_layout_makes(
     audited: tuple, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,6 +80,7 @@ def test_a_text_changed_by_hand_is_not_taken_for_what_its_layout_makes(
     assert forms == [{"alpha/tides": "", "beta/tides": made, "gamma/tides": made}]
 
 
+@pytest.mark.databases("sqlite")
 def test_a_decision_to_keep_words_leaves_what_was_measured_and_changes_the_sentence(audited: tuple) -> None:
     engine, admin, made = audited
     with transaction(engine) as session:

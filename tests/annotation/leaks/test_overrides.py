@@ -50,6 +50,7 @@ def the(engine: Engine, report_id: int) -> Report:
         return session.get_one(Report, report_id)
 
 
+@pytest.mark.databases("sqlite")
 def test_an_item_with_an_unresolved_flag_is_given_to_nobody(flagged: tuple) -> None:
     engine, admin, report_id = flagged
     with transaction(engine) as session:
@@ -60,6 +61,7 @@ def test_an_item_with_an_unresolved_flag_is_given_to_nobody(flagged: tuple) -> N
         assert position(session, person) == (0, 9)
 
 
+@pytest.mark.databases("sqlite")
 def test_a_study_with_unresolved_flags_does_not_open(flagged: tuple) -> None:
     engine, admin, _ = flagged
     with transaction(engine) as session:
@@ -71,6 +73,7 @@ def test_a_study_with_unresolved_flags_does_not_open(flagged: tuple) -> None:
         move_study(session, study, "open")
 
 
+@pytest.mark.databases("sqlite")
 def test_masking_changes_the_words_and_moves_the_flags_behind(flagged: tuple) -> None:
     engine, admin, report_id = flagged
     before = the(engine, report_id).shown_sha256
@@ -138,6 +141,7 @@ def test_a_passage_that_was_removed_wrongly_comes_back(flagged: tuple) -> None:
         assert span not in report.removed, "what was put back is not shown as removed any more"
 
 
+@pytest.mark.databases("sqlite")
 def test_every_act_keeps_who_when_and_why(flagged: tuple) -> None:
     engine, admin, report_id = flagged
     with transaction(engine) as session:
@@ -147,6 +151,7 @@ def test_every_act_keeps_who_when_and_why(flagged: tuple) -> None:
     assert [act["reason"] for act in the(engine, report_id).override["acts"]] == ["the export was cut off"]
 
 
+@pytest.mark.databases("sqlite")
 def test_an_edited_text_is_searched_for_names_again_and_cleaned(flagged: tuple) -> None:
     engine, admin, report_id = flagged
     with transaction(engine) as session:
@@ -157,6 +162,7 @@ def test_an_edited_text_is_searched_for_names_again_and_cleaned(flagged: tuple) 
     assert report.open_flags == 1
 
 
+@pytest.mark.databases("sqlite")
 def test_what_was_masked_stays_so_in_a_text_changed_by_hand(flagged: tuple) -> None:
     engine, admin, report_id = flagged
     with transaction(engine) as session:
@@ -167,6 +173,7 @@ def test_what_was_masked_stays_so_in_a_text_changed_by_hand(flagged: tuple) -> N
     assert told == [("system", "mask", 3, 11), ("product", None, 23, 30)]
 
 
+@pytest.mark.databases("sqlite")
 def test_a_decision_stays_what_it_was(flagged: tuple) -> None:
     engine, admin, report_id = flagged
     with transaction(engine) as session:
@@ -189,6 +196,7 @@ def test_reports_settings_do_not_change_under_prepared_reports(flagged: tuple) -
         init_study(session, "small", text, 7)
 
 
+@pytest.mark.databases("sqlite")
 def test_a_flag_on_a_report_nobody_will_see_stops_nothing(flagged: tuple) -> None:
     engine, admin, report_id = flagged
     with transaction(engine) as session:
@@ -224,6 +232,7 @@ def test_a_text_that_carries_a_label_is_frozen(flagged: tuple, act: Callable) ->
         act(session, admin, report_id)
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("act", "code"),
     [

@@ -122,6 +122,7 @@ def test_every_byte_of_a_ballot_counts(home: Home) -> None:
         assert signature(secret, signed) != ballot.hmac, f"byte {place}"
 
 
+@pytest.mark.databases("sqlite")
 def test_only_admins_bring_ballots_and_only_ballots(home: Home) -> None:
     with pytest.raises(AnnotationError, match="admin"), transaction(home.engine) as session:
         import_ballot(session, home.ada, home.filling.ballot())
@@ -189,6 +190,7 @@ def beside_other_texts(home: Home) -> bytes:
     return home.filling.ballot(packet_sha256="0" * 64)
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(("make", "reason"), [
     (edited, "changed after it was saved"),
     (resigned, "changed after it was saved"),
@@ -257,6 +259,7 @@ UNREADABLE = [
 ]  # fmt: skip
 
 
+@pytest.mark.databases("sqlite")
 def test_an_entry_that_no_database_or_terminal_can_hold_is_refused_alone_and_told_in_plain_characters(
     home: Home,
 ) -> None:
@@ -266,6 +269,7 @@ def test_an_entry_that_no_database_or_terminal_can_hold_is_refused_alone_and_tol
     assert all((entry.kind + entry.aid).isprintable() for entry in refused)
 
 
+@pytest.mark.databases("sqlite")
 def test_a_ballot_nested_without_end_is_refused_like_any_forged_one(home: Home) -> None:
     deep = b'{"kind":"label","aid":' + b"[" * 900 + b"]" * 900 + b"}"
     raw = home.filling.ballot([]).replace(b'"entries":[]', b'"entries":[' + deep + b"]")
@@ -304,6 +308,7 @@ def test_a_newer_online_answer_makes_the_entry_stale_and_both_are_shown(home: Ho
     assert home.status(home.first) == "taken"
 
 
+@pytest.mark.databases("sqlite")
 def test_a_later_ballot_takes_up_what_was_handed_in_and_an_earlier_one_changes_nothing(home: Home) -> None:
     early = home.filling.ballot(home.filling.entries[:3])
     home.filling.answer(home.first, "deep", "tie")

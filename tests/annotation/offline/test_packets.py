@@ -124,6 +124,7 @@ def test_the_hash_is_that_of_what_the_file_says_and_the_secret_stands_only_there
     assert other.secret not in html
 
 
+@pytest.mark.databases("sqlite")
 def test_who_has_not_passed_the_training_gets_no_packet(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path)
     with transaction(engine) as session:
@@ -143,6 +144,7 @@ def test_no_text_can_end_the_script_it_stands_in(text: str) -> None:
     assert not set(inline) & set("<>&\u2028\u2029")
 
 
+@pytest.mark.databases("sqlite")
 def test_a_filled_packet_is_signed_alike_by_the_test_and_the_import(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path)
     with transaction(engine) as session:

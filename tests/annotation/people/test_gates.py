@@ -78,6 +78,7 @@ def test_no_item_before_consent_and_only_to_the_text_as_it_reads_now(engine: Eng
     assert audited(engine, study_id, "consent") == [{"sha256": AGREE, "before": "asked"}]
 
 
+@pytest.mark.databases("sqlite")
 def test_a_new_text_asks_again_before_more_work_and_loses_none_in_hand(engine: Engine, study_id: int) -> None:
     with transaction(engine) as session:
         ada = a_person(session, study_id)
@@ -262,6 +263,7 @@ def test_training_and_attention_enter_no_verdict_and_their_results_can_be_had(en
         assert (attention.criterion, attention.matches) == ("clear", attention.gold == "left")
 
 
+@pytest.mark.databases("sqlite")
 def test_who_settles_disputes_agrees_and_is_not_trained(engine: Engine, study_id: int) -> None:
     with transaction(engine) as session:
         judge = a_person(session, study_id, "Cy", "adjudicator")
@@ -279,11 +281,13 @@ def test_each_person_gets_sides_of_their_own_and_every_attempt_turns_them() -> N
         assert training_side(7, item, 3, 1) == training_side(7, item, 3, 3)
 
 
+@pytest.mark.databases("sqlite")
 def test_opening_is_refused_with_both_numbers_while_training_items_lack(engine: Engine, tmp_path: Path) -> None:
     with pytest.raises(AnnotationError, match="trains its people on 4 items and has 3"):
         make_trained_study(engine, tmp_path, protocol=TRAINED.replace("items = 3", "items = 4"))
 
 
+@pytest.mark.databases("sqlite")
 def test_without_text_and_training_nobody_is_asked_anything(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path / "reports")
     with transaction(engine) as session:

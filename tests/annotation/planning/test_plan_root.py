@@ -32,6 +32,7 @@ def the_study(session: Session) -> Study:
     return session.scalars(select(Study)).one()
 
 
+@pytest.mark.databases("sqlite")
 def test_opening_keeps_the_root_of_the_plan_as_it_stands(study: Engine) -> None:
     with transaction(study) as session:
         found = the_study(session)
@@ -49,6 +50,7 @@ def test_opening_keeps_the_root_of_the_plan_as_it_stands(study: Engine) -> None:
     assert root_of(plan) == hashlib.sha256(text.encode()).hexdigest()
 
 
+@pytest.mark.databases("sqlite")
 def test_no_work_changes_the_root(study: Engine) -> None:
     with transaction(study) as session:
         before = the_study(session).plan_root
@@ -64,6 +66,7 @@ def test_no_work_changes_the_root(study: Engine) -> None:
         assert len(plan_roots(session, the_study(session))) == 1
 
 
+@pytest.mark.databases("sqlite")
 def test_a_later_plan_has_a_root_of_its_own_and_both_are_listed(study: Engine) -> None:
     with transaction(study) as session:
         found, admin = the_study(session), local_admin(the_study(session))
@@ -77,6 +80,7 @@ def test_a_later_plan_has_a_root_of_its_own_and_both_are_listed(study: Engine) -
         ]
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("what", ["order", "text", "seed", "protocol"])
 def test_whatever_raters_would_see_otherwise_makes_another_root(study: Engine, what: str) -> None:
     with transaction(study) as session:

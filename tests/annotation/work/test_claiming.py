@@ -88,6 +88,7 @@ def test_a_person_sees_each_system_left_as_often_as_right(engine: Engine, tmp_pa
     assert max(abs(value) for value in lean.values()) <= 2
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(("status", "gets_work"), [("open", True), ("paused", False), ("closed", False)])
 def test_only_an_open_study_gives_out_work(engine: Engine, tmp_path: Path, status: str, gets_work: bool) -> None:
     study_id = make_study(engine, tmp_path)
@@ -98,6 +99,7 @@ def test_only_an_open_study_gives_out_work(engine: Engine, tmp_path: Path, statu
         assert (take(session, principal) is not None) is gets_work
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("role", ["evaluator", "admin"])
 def test_who_can_see_systems_does_not_label(engine: Engine, tmp_path: Path, role: str) -> None:
     study_id = make_study(engine, tmp_path)

@@ -139,6 +139,7 @@ def plain_text_of(html: str) -> str:
     return html.replace("<h3>", "").replace("</h3>", "").replace("<p>", "").replace("</p>", "")
 
 
+@pytest.mark.databases("sqlite")
 def test_spans_are_stored_in_code_points_and_return_in_the_browsers_units(engine: Engine, tmp_path: Path) -> None:
     _, ada, page, assignment = start(engine, tmp_path)
     sent = spans_of(page, "rises 😀 twice", "🌊 Tides")
@@ -190,6 +191,7 @@ def test_what_no_page_of_ours_sends_is_refused_by_field(evidence: list, says: st
         read_entry(raw)
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("left", ["A", "B"])
 def test_exported_quotes_name_the_report_and_not_the_side(engine: Engine, tmp_path: Path, left: str) -> None:
     study_id, ada, page, assignment = start(engine, tmp_path, left)

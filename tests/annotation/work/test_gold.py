@@ -85,6 +85,7 @@ def test_a_winner_by_name_is_kept_as_a_or_b_of_its_item_and_the_plan_leaves_the_
         assert not set(slots) & {item.id for item in items}
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("suffix", ["tsv", "jsonl"])
 def test_tabs_and_json_lines_say_the_same(engine: Engine, draft: int, tmp_path: Path, suffix: str) -> None:
     path = gold_file(tmp_path / f"gold.{suffix}", AGREED)
@@ -129,6 +130,7 @@ def test_every_line_that_cannot_be_placed_is_named_at_once_and_nothing_comes_in(
         assert session.scalars(select(Item.id)).all() == []
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("head", "lines", "says"),
     [
@@ -143,6 +145,7 @@ def test_a_file_of_another_form_is_refused(
     assert says in " ".join(refused(engine, draft, gold_file(tmp_path / "gold.csv", lines, head)))
 
 
+@pytest.mark.databases("sqlite")
 def test_a_pair_that_people_label_cannot_be_gold(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path / "reports")
     (problem,) = refused(engine, study_id, gold_file(tmp_path / "gold.csv", [(*PAIR, "clear", "alpha", "")]))
@@ -209,6 +212,7 @@ def test_scores_and_probes_have_agreed_answers_too(
     assert says in refused(engine, study.id, gold_file(tmp_path / "bad.csv", [bad], head))[0]
 
 
+@pytest.mark.databases("sqlite")
 def test_only_an_admin_brings_gold_and_only_for_the_two_uses(engine: Engine, draft: int, tmp_path: Path) -> None:
     path = gold_file(tmp_path / "gold.csv", AGREED)
     with transaction(engine) as session:

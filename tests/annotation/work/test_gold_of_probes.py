@@ -46,6 +46,7 @@ def test_the_system_says_which_of_several_probes_is_meant(engine: Engine, tmp_pa
     }  # fmt: skip
 
 
+@pytest.mark.databases("sqlite")
 def test_an_empty_answer_is_the_true_one_that_came_with_the_probe(engine: Engine, tmp_path: Path, study: int) -> None:
     with pytest.raises(ImportingError, match=r"agreed\.csv:2: no answer; write what was agreed"):
         bring_gold(engine, study, tmp_path, "tides,alpha,k1,,\n")

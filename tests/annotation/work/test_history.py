@@ -84,6 +84,7 @@ def told(engine: Engine, principal: object, aid: str) -> dict[str, list[dict]]:
         return {line["criterion"]: line["revisions"] for line in answer_history(session, principal, aid)}  # type: ignore[arg-type]
 
 
+@pytest.mark.databases("sqlite")
 def test_history_tells_choices_rationales_quotes_and_what_came_after_a_reopen(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path)
     with transaction(engine) as session:
@@ -122,6 +123,7 @@ def test_history_tells_choices_rationales_quotes_and_what_came_after_a_reopen(en
         assert session.scalar(select(func.count(Label.id))) == 5  # nothing was folded in the database
 
 
+@pytest.mark.databases("sqlite")
 def test_another_persons_reopen_does_not_count(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path)
     with transaction(engine) as session:
@@ -134,6 +136,7 @@ def test_another_persons_reopen_does_not_count(engine: Engine, tmp_path: Path) -
     assert [line["reopened"] for line in told(engine, ada, aid)["clear"]] == [False]
 
 
+@pytest.mark.databases("sqlite")
 def test_an_answer_to_earlier_words_stays_in_the_history_and_says_so(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path)
     with transaction(engine) as session:
@@ -149,6 +152,7 @@ def test_an_answer_to_earlier_words_stays_in_the_history_and_says_so(engine: Eng
     assert [(line["choice"], line["earlier_words"]) for line in lines] == [("left", True), ("right", False)]
 
 
+@pytest.mark.databases("sqlite")
 def test_only_ones_own_history_is_told_and_foreign_and_unknown_work_are_refused_alike(
     engine: Engine, tmp_path: Path
 ) -> None:

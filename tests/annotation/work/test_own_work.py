@@ -79,6 +79,7 @@ def work_of(engine: Engine, principal: Principal) -> OwnWork:
         return own_work(session, principal)
 
 
+@pytest.mark.databases("sqlite")
 def test_progress_states_and_answers_are_told_newest_first(engine: Engine, tmp_path: Path) -> None:
     _, ada = begin(engine, tmp_path)
     first = hand_in(engine, ada)
@@ -161,6 +162,7 @@ def test_one_persons_time_is_not_cut_by_anothers(engine: Engine, tmp_path: Path)
     assert [work_of(engine, person).active_s for person in (ada, ben)] == pytest.approx([300, 300])
 
 
+@pytest.mark.databases("sqlite")
 def test_own_flags_and_comments_are_shown_with_their_item(engine: Engine, tmp_path: Path) -> None:
     _, ada = begin(engine, tmp_path)
     page = taken(engine, ada)
@@ -192,6 +194,7 @@ def test_nothing_of_others_no_system_no_purpose_and_no_row_number_is_in_it(engin
     assert not [name for name in asdict(work.items[0]) if name.endswith("id") and name != "aid"]
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("role", ["evaluator", "admin"])
 def test_those_who_do_not_label_have_no_work_of_their_own(engine: Engine, tmp_path: Path, role: str) -> None:
     study_id = make_study(engine, tmp_path)
@@ -202,6 +205,7 @@ def test_those_who_do_not_label_have_no_work_of_their_own(engine: Engine, tmp_pa
     assert caught.value.code == "forbidden"
 
 
+@pytest.mark.databases("sqlite")
 def test_before_the_first_item_there_is_something_to_begin(engine: Engine, tmp_path: Path) -> None:
     _, ada = begin(engine, tmp_path)
     work = work_of(engine, ada)
@@ -261,6 +265,7 @@ def item_of(engine: Engine, aid: str) -> int:
         return session.scalars(select(Assignment.item_id).where(Assignment.aid == aid)).one()
 
 
+@pytest.mark.databases("sqlite")
 def test_a_name_no_row_can_have_is_unknown_like_any_other(engine: Engine, tmp_path: Path) -> None:
     _, ada = begin(engine, tmp_path)
     with transaction(engine) as session:
@@ -306,6 +311,7 @@ def test_own_reasons_of_other_items_come_newest_first_and_nobody_elses(engine: E
             earlier_reasons(session, bea, page["aid"], "clear")
 
 
+@pytest.mark.databases("sqlite")
 def test_a_study_that_does_not_say_so_shows_no_earlier_reasons(engine: Engine, tmp_path: Path) -> None:
     _, ada = begin(engine, tmp_path)
     hand_in(engine, ada)

@@ -114,6 +114,7 @@ def test_an_empty_or_endless_reply_and_one_to_nothing_are_refused(
     assert refused.value.code == code
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("act", [lambda s, p: remarks_of(s, p), lambda s, p: reply(s, p, 1, "x"),
                                  lambda s, p: deal_with(s, p, 1)])  # fmt: skip
 @pytest.mark.parametrize("role", ["annotator", "adjudicator"])

@@ -55,6 +55,7 @@ def test_untouched_work_goes_to_somebody_else_with_the_same_order_and_no_label_i
         assert take(session, ada) is None
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("how", ["take", "save", "skip"])
 def test_whoever_comes_back_in_time_has_their_work_again(engine: Engine, how: str) -> None:
     study_id = plain_study(engine, 2, 1)
@@ -80,6 +81,7 @@ def test_whoever_comes_back_in_time_has_their_work_again(engine: Engine, how: st
         assert return_stale(session, session.get_one(Study, study_id)) == 0
 
 
+@pytest.mark.databases("sqlite")
 def test_what_was_handed_in_once_and_reopened_counts_as_handed_in_again(engine: Engine) -> None:
     study_id = plain_study(engine, 1, 1)
     ada, bea = people_of(engine, study_id, 2)
@@ -110,6 +112,7 @@ def test_a_packet_waits_for_its_ballot_however_long(engine: Engine) -> None:
         assert online.item_id != taken.item_id
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(("hours", "went_back"), [(0.9, 0), (1.1, 1)])
 def test_the_study_says_how_long_is_long(engine: Engine, hours: float, went_back: int) -> None:
     study_id = plain_study(engine, 1, 1, protocol=ONE_HOUR)

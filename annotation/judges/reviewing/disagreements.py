@@ -27,7 +27,8 @@ from db.tables import Criterion, Item, Report, Study, System, Topic
 
 KEY = ["judge", "item_id", "criterion"]
 COLUMNS = (*KEY, "topic", "category", "kind", "unlike", "compared", "system_a", "system_b")
-KINDS = ("hard", "soft")  # "" where all answers are alike
+KINDS = ("hard", "unlike scores", "soft")  # "" where all answers are alike
+FINE = 11  # different scores, beyond which nothing but a declared scale says which are neighbours
 UNDECIDED = ("tie", "not_applicable")
 
 
@@ -51,7 +52,8 @@ def compare_answers(
     annotator's first one: `compared` counts these pairs, `unlike` those of different answers. `kind` is `hard` where
     two answers contradict each other (A against B, another probe answer, scores more than one step apart), `soft` where
     all that differ are a tie or not_applicable against something else, or neighbours on a scale (`_places`); "" where
-    none differ. `steps`: criterion -> step of its scale; `scales`: criterion -> its answers in order.
+    none differ. `unlike scores`: of a scale so fine that nothing says which are neighbours. `steps`: criterion -> step
+    of its scale; `scales`: criterion -> its answers in order.
     """
     usable = verdicts[verdicts["status"] == "ok"]
     judged = usable[usable["rater_kind"] == "judge"].rename(columns={"rater_id": "judge"})
@@ -67,11 +69,13 @@ def compare_answers(
     asked = pairs["criterion"]
     apart = _placed(asked, one, places) - _placed(asked, other, places)
     near = one.isin(UNDECIDED) | other.isin(UNDECIDED) | (apart.abs() <= 1 + 1e-9)
-    pairs = pairs.assign(unlike=unlike, hard=unlike & ~near)
+    fine = asked.isin(_fine(usable, steps or {}, scales or {}))
+    pairs = pairs.assign(unlike=unlike, hard=unlike & ~near & ~fine, fine=unlike & ~near & fine)
     groups = pairs.groupby(KEY, sort=False)
     first = groups[["cluster_id", "category", "system_a", "system_b"]].first()
-    found = first.assign(unlike=groups["unlike"].sum(), compared=groups.size(), hard=groups["hard"].any()).reset_index()
-    kind = np.select([found["hard"], found["unlike"] > 0], KINDS, default="")
+    found = first.assign(unlike=groups["unlike"].sum(), compared=groups.size(), hard=groups["hard"].any())
+    found = found.assign(fine=groups["fine"].any()).reset_index()
+    kind = np.select([found["hard"], found["fine"], found["unlike"] > 0], KINDS, default="")
     return found.rename(columns={"cluster_id": "topic"}).assign(kind=kind)[list(COLUMNS)]
 
 
@@ -94,6 +98,14 @@ def _places(
             found = numbers / (steps.get(criterion) or _whole_step(numbers.dropna()))
         places |= {(criterion, label): place for label, place in zip(labels, found, strict=True)}
     return places
+
+
+def _fine(usable: pd.DataFrame, steps: Mapping[str, float], scales: Mapping[str, Sequence[str]]) -> list[str]:
+    """The criteria of numbers of which nothing says how far neighbours are apart."""
+    numbers = pd.to_numeric(usable["label"], errors="coerce")
+    rated = pd.DataFrame({"criterion": usable["criterion"], "score": numbers}).dropna().drop_duplicates()
+    own = [(str(name), scores) for name, scores in rated.groupby("criterion")["score"] if name not in {*steps, *scales}]
+    return [name for name, scores in own if len(scores) > FINE or (scores % 1 != 0).any()]
 
 
 def _spelt(answer: str) -> str | float:
@@ -159,7 +171,7 @@ def compared_answers(session: orm.Session, principal: Principal) -> pd.DataFrame
 def _declared(protocol: Protocol, criteria: Iterable[Any]) -> tuple[dict[str, float], dict[str, tuple[str, ...]]]:
     """Steps and scales as `compare_answers` takes them; `criteria`: code and own scale of each."""
     held = {code: scale_of(protocol, own) for code, own in criteria}
-    steps = {code: scale.step for code, scale in held.items() if scale and scale.max - scale.min > scale.step}
+    steps = {code: scale.step for code, scale in held.items() if scale and 0 < scale.step < scale.max - scale.min}
     ordered = tuple(label.id for label in protocol.answers.labels if label.on_scale)
     return steps, dict.fromkeys(held, ordered) if protocol.answers.ordered else {}
 

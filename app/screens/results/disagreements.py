@@ -125,20 +125,12 @@ def _filters(compared: pd.DataFrame) -> disagreements.Filters:
     }
     useful = {name: (title, options) for name, (title, options) in offered.items() if len(options) > 1}
     columns = st.columns(5)
-    chosen = {
-        name: column.selectbox(
-            title,
-            ["", *options],
-            format_func=(lambda name: worded(name or "All"))
-            if name == "kind"
-            else (lambda name: name or worded("All")),
-            key=name,
-            on_change=_go,
-            args=(0,),
-            bind="query-params",
+    chosen = {}
+    for column, (name, (title, options)) in zip(columns, useful.items(), strict=False):
+        said = (lambda one: worded(one or "All")) if name == "kind" else (lambda one: one or worded("All"))
+        chosen[name] = column.selectbox(
+            title, ["", *options], format_func=said, key=name, on_change=_go, args=(0,), bind="query-params"
         )
-        for column, (name, (title, options)) in zip(columns, useful.items(), strict=False)
-    }
     return disagreements.Filters(**{name: value or "" for name, value in chosen.items()})
 
 
@@ -197,6 +189,7 @@ def _go(at: int) -> None:
 TOO_LONG = "The prompt is longer than the model's context window."
 KINDS_TOLD = {
     "hard": "a judge and an annotator contradict each other",
+    "unlike scores": "their scores differ, on a scale so fine that nothing says which are neighbours",
     "soft": "one of the two says tie or not applicable, or they are neighbours on a scale",
 }
 TURNED = ": “left” in the reason below is Right here"
@@ -209,7 +202,7 @@ def count_sentence(compared: pd.DataFrame, kind: str = "") -> str:
     `compared`: of every kind, for a count says nothing without all that it is of.
     """
     kinds = compared["kind"].value_counts()
-    hard, soft, total = int(kinds.get("hard", 0)), int(kinds.get("soft", 0)), len(compared)
+    hard, fine, soft, total = *(int(kinds.get(name, 0)) for name in disagreements.KINDS), len(compared)
     if not total:
         return worded("No question passes these filters.")
     if kind and not kinds.get(kind):
@@ -217,12 +210,18 @@ def count_sentence(compared: pd.DataFrame, kind: str = "") -> str:
             "No {kind} difference among {questions}: {kinds_told}.",
             kind=worded(kind), questions=several(total, "question"), kinds_told=worded(KINDS_TOLD[kind]),
         )  # fmt: skip
-    if not hard + soft:
+    if not hard + soft + fine:
         return worded("No difference: {questions} answered alike.", questions=several(total, "question"))
     if kind:
         return worded(
             "A {kind} difference in {kinds:,} of {questions}: {kinds_told}.", kind=worded(kind), kinds=kinds[kind],
             questions=several(total, "question"), kinds_told=worded(KINDS_TOLD[kind]),
+        )  # fmt: skip
+    if fine:
+        return worded(
+            "{differ:,} of {total:,} questions are answered differently by a judge and an annotator: {hard:,} hard, "
+            "{soft:,} soft, {fine:,} in scores so fine that nothing says which are neighbours.",
+            differ=hard + soft + fine, total=total, hard=hard, soft=soft, fine=fine,
         )  # fmt: skip
     return worded(
         "{soft:,} of {total:,} questions are answered differently by a judge and an annotator: "
@@ -234,7 +233,8 @@ def count_sentence(compared: pd.DataFrame, kind: str = "") -> str:
 
 def counts_table(compared: pd.DataFrame) -> str:
     """Criterion × compared, hard, soft; the most disputed first."""
-    counts = pd.crosstab(compared["criterion"], compared["kind"]).reindex(columns=["hard", "soft", ""], fill_value=0)
+    counts = pd.crosstab(compared["criterion"], compared["kind"])
+    counts = counts.reindex(columns=[*disagreements.KINDS, ""], fill_value=0)
     counts["all"] = counts.sum(axis=1)
     ordered = counts.sort_values(["hard", "soft"], ascending=False)
     rows = [

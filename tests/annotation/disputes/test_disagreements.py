@@ -73,7 +73,7 @@ def test_hard_contradicts_and_soft_is_a_tie_or_a_neighbour(
 @pytest.mark.parametrize(
     ("scale", "answers", "kinds"),
     [
-        ((), ("7.1", "7.2", "7.3"), ("hard", "hard")),
+        ((), ("7.1", "7.2", "7.1"), ("unlike scores", "")),
         ((), ("2", "3", "0"), ("soft", "hard")),
         ((), ("50", "75", "0"), ("soft", "hard")),
         ((), ("1", "0", "1"), ("hard", "")),

@@ -59,8 +59,8 @@ TOGETHER = re.compile(r"(?:human|people|expert|annotator|rater|reviewer|assessor
 HELD = frozenset(("judge", "judges", "models", "llms"))
 ALONE = re.compile(r"[^\W\d_]+[ _.:#-]*(?:[a-z]|\d*)")  # a word for a person, and which of them
 OF_ALL = MADE_OF_OTHERS | {
-    "count", "n", "number", "agreement", "majority", "consensus", "kappa", "min", "max", "final", "均分", "中位数",
-    "众数", "一致率",
+    "count", "n", "number", "agreement", "majority", "consensus", "kappa", "min", "max", "final", "adjudicated", "均分",
+    "中位数", "众数", "一致率",
 }  # fmt: skip
 UNSPACED = tuple(word for word in OF_ALL if not word.isascii())  # written without a mark: 标注员平均分
 RUNS = frozenset(("run", "seed", "sample", "rep", "iteration", "iter", *NAMES["run"]))

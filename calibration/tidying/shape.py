@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import pandas as pd
 
@@ -17,6 +18,7 @@ from calibration.tidying.raters import (
     are_asked_about,
     bare_name,
     crossed,
+    is_of_all,
     kind_of_name,
     names_a_part,
     people_of,
@@ -61,8 +63,11 @@ def _find_columns_of_answers(found: Found) -> None:
     if _are_answers(found, candidates):
         raters = {*candidates, *found.columns.pop("rater_id")}
         candidates = [name for name in found.names if name in raters]
+    is_open = "rater_id" not in found.columns and not any(kind_of(bare_name(one), found.asked) for one in candidates)
     if "label" in found.columns:
         _spread_beside_label(found, candidates)
+    elif is_open and (ask := _scores_beside_models(found)):
+        found.problems.append(ask)
     elif not candidates:
         (who,) = found.columns.pop("rater_id", ("",))[:1]
         alone, numbers = typed("--map", f"label={who}", f"rater_id=={who}"), [*statuses.numbers_beside(found)]
@@ -77,6 +82,19 @@ def _find_columns_of_answers(found: Found) -> None:
         _spread_criteria(found, _of_the_raters(found, candidates))
     else:
         _spread_raters(found, candidates)
+
+
+def _scores_beside_models(found: Found) -> str:
+    """The sentence that asks whose are columns of many different numbers in the range of those that models' names head;
+    "" where no model has such a column, or nobody else.
+    """
+    words = {name: words_of(found.table[name]) for name in found.free() if not measures.measure_of(name)[1]}
+    words = {name: own for name, own in words.items() if len(own) > MANY and not NAMES_ONE.search(name)}
+    models = {name: own for name, own in words.items() if kind_of_name(bare_name(name)) == "judge"}
+    like = [name for name in words if name not in models and _in_range(words[name], [*chain(*models.values())])]
+    own, theirs = (some_of([*map(repr, names)], NAMED) for names in (like, models))
+    people = people_of([one for one in like if not is_of_all(one)] or like)
+    return f"{own} hold numbers as {theirs} do, and nothing says who gave them: {people} where people did" * bool(like)
 
 
 def _leave_texts(found: Found, others: list[str]) -> None:
@@ -244,9 +262,14 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
     words = {name: words_of(found.table[name]) or [""] for name in judges}
     has_judge = any(kind_of(bare_name(name), found.asked) == "judge" for name in raters)
     many = [name for name in judges if len(words[name]) > MANY or (not has_judge and max(map(len, words[name])) > LONG)]
+    own = [words_of(found.table[name]) for name in raters if {name, bare_name(name)} & {*people}]
+    if is_fine_grained := any(len(given) > MANY for given in own):  # as are judges' then
+        like = [name for name in many if _in_range(words[name], [*chain(*own)])]
+        raters = [name for name in found.names if name in {*raters, *like}]
+        many = [name for name in many if name not in like]
     fine = [name for name in many if not has_judge or all(map(is_number, words[name]))]
     if fine:
-        (found.told if has_judge else found.problems).append(
+        (found.told if has_judge and not is_fine_grained else found.problems).append(
             f"not read, having more than {MANY} different answers or texts: {', '.join(fine)} (say so if they are "
             f"answers: {by_map('rater_id', *raters, *fine)}; else {by_map('ignore', *fine)})"
         )
@@ -355,6 +378,13 @@ def _alike(table: pd.DataFrame, name: str, others: Sequence[str], however_spelt:
         recognise(one, "", True).answers.read_as in ("verdicts", "sides") for one in (own, words)
     )
     return numbers or bool(own & words) or verdicts
+
+
+def _in_range(words: Sequence[str], of: Sequence[str]) -> bool:
+    """Whether most of the words are numbers, and nine tenths of these between the least and the greatest of `of`."""
+    own, given = ([float(word) for word in side if is_number(word)] for side in (words, of))
+    inside = [one for one in own if given and min(given) <= one <= max(given)]
+    return 2 * len(own) > len(words) and 10 * len(inside) >= 9 * len(own)
 
 
 def _share_most(table: pd.DataFrame, name: str, others: Sequence[str]) -> bool:

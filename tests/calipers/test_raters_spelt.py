@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from annotation.errors import AnnotationError
 from calipers.tidy_files import labels_of, options_of
 
 
@@ -39,8 +40,22 @@ def test_a_person_and_a_judge_of_one_name_are_two(tmp_path: Path) -> None:
     assert labels["rater_id"].astype("str").tolist() == ["Claude"] * 9 + ["claude"] * 9
 
 
-def test_who_is_told_by_a_name_is_said_to_be(tmp_path: Path) -> None:
+def test_who_is_told_by_a_name_is_said_to_be_and_who_is_named_has_a_column_of_any_scores(tmp_path: Path) -> None:
     frame = pd.DataFrame({"id": range(20), "Prüferin 1": "AB" * 10, "KI-Richter": "A"})
     frame.assign(**{"Prüferin 1": ["A", "B"] * 10}).to_csv(tmp_path / "a.csv", index=False)
     _, told = labels_of(tmp_path / "a.csv", options_of([], [], [], []))
     assert {"people by their names: Prüferin 1", "judges by their names: KI-Richter"} <= {*told}
+    at = range(120)  # 0 to 100 in halves: more numbers than columns of answers have that nobody names
+    scores = {name: [(n * step % 200) / 2 for n in at] for name, step in (("Anna", 7), ("Ben", 11), ("gpt-4o", 13))}
+    frame = pd.DataFrame({"item": at, **scores, "Both adjudicated": scores["Ben"], "gemini": [n * 9 for n in at]})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(
+        AnnotationError, match=r"'Anna', 'Ben', .* hold numbers as .*: --people Anna,Ben where people did"
+    ):
+        labels_of(tmp_path / "a.csv", options_of([], [], [], []))
+    with pytest.raises(AnnotationError, match=r"not read, .*: gemini .* rater_id=Anna\+Ben\+gpt-4o\+gemini"):
+        labels_of(tmp_path / "a.csv", options_of([], [], ["Anna,Ben"], []))
+    labels, _ = labels_of(tmp_path / "a.csv", options_of(["ignore=gemini"], [], ["Anna,Ben"], []))
+    assert dict(labels.groupby("rater_id", observed=True)["rater_kind"].first()) == {
+        "Anna": "human", "Ben": "human", "gpt-4o": "judge"
+    }  # fmt: skip

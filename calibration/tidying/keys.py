@@ -1,7 +1,4 @@
-"""What names an item and its topic: the smallest set of columns on which no rater answers one thing twice.
-
-And items that people's file and a judge's spell in two ways: 007 and 7, 12 and 12.0, Q1 and q1.
-"""
+"""What names an item and its topic: the fewest columns without repeats; and items that are spelt in two ways."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -11,15 +8,15 @@ import numpy as np
 import pandas as pd
 
 from calibration.arithmetic.columns import Codes
-from calibration.table.roles import NAMES, NO, YES, in_english
+from calibration.table.roles import NAMES, in_english
 from calibration.table.typed_cells import is_number, row_number
 from calibration.table.verdicts import EXTRA, NUMBERS
 from calibration.tidying.found import Found, is_of_judge, words_of
 from calibration.tidying.mapping import IGNORED, JOINED
-from calibration.tidying.measures import SPENT, is_price, measure_of
+from calibration.tidying.measures import CAMEL, SPENT, is_price, measure_of
 from calibration.tidying.raters import bare_name, kind_of_name
 from calibration.tidying.turning import turned
-from calibration.tidying.value_sets import plain
+from calibration.tidying.value_sets import TRUTH, plain
 from plain.typed_options import between_plus, by_map, by_read, typed
 
 ENOUGH, FEW = 10, 2  # values of a column that nearly names the items, and rows that keep it from it
@@ -36,6 +33,8 @@ WHEN = re.compile(
     re.I,
 )  # tells answers apart
 OF_ITEMS = ("item_id", "cluster_id", "criterion", "system_a", "system_b", "category", "run", "presentation")
+FLAGS = re.compile(r"\b(?:is|was|has|attention|check|control|gold|test|quality)\b")  # a head of 0 and 1 that is one
+COUNTS = re.compile(r"\w counts?$|^(?:n|num|number of|anzahl) \w")
 CLUSTERS = {"cluster", "topic", "question", "prompt", "task", "query", "document", "article", "instruction"}
 
 
@@ -239,8 +238,8 @@ def _ask_of_calls(found: Found, table: pd.DataFrame, apart: Sequence[str], more:
 
 
 def _ask_of_parts(found: Found, table: pd.DataFrame, apart: Sequence[str], more: Sequence[str]) -> None:
-    """A key of several columns is asked about where a part of it is none by its head, such as a flag or a count: rows
-    that it tells apart may answer one thing again.
+    """A part of a key that is none by its head is asked about where it is a flag or a count, or where without it some
+    rater would only say again what it said: rows that it tells apart may answer one thing again.
     """
     whole = found.columns["item_id"]
     unknown = [name for name in more if not _is_part_of_items(name)]
@@ -248,22 +247,33 @@ def _ask_of_parts(found: Found, table: pd.DataFrame, apart: Sequence[str], more:
     if not unknown or len(whole) == len(rest):
         return
     given = [one.column for one in found.spread] or [*found.columns.get("label", ())]
+    flags = [f"{name}:{one}={IGNORED}" for name in unknown for one in _yes_of_flag(found, name)]
+    is_count = any(COUNTS.search(plain(name.rpartition(".")[2])) for name in unknown)
+    if not flags and not is_count and not any(_only_repeats(table, [*rest, *apart], apart, one) for one in given):
+        return
     is_alike = table.groupby([*rest, *apart])[given].nunique().le(1).all(axis=None)
     found.problems.append(
         f"only {' with '.join(map(repr, unknown))} tells apart rows of one {' with '.join(rest)}: "
         f"{by_map('item_id', *whole)} where it is part of what was asked, "
         + (by_map("item_id", *rest) if is_alike and found.spread else by_map("run", *unknown))
         + " where one thing is answered again"
-        + "".join(
-            f", {typed('--map-label', one)} without such rows" for name in unknown for one in _flagged(found, name)
-        )
+        + "".join(f", {typed('--map-label', one)} without such rows" for one in flags)
     )
 
 
-def _flagged(found: Found, name: str) -> list[str]:
-    """What leaves out the rows of which a column says yes, such as those of an attention check."""
-    words = words_of(found.table[name])
-    return [f"{name}:{one}={IGNORED}" for one in words if one.casefold() in YES and {*map(str.casefold, words)} & {*NO}]
+def _only_repeats(table: pd.DataFrame, joined: Sequence[str], apart: Sequence[str], column: str) -> bool:
+    """Whether some rater says in `column` one thing in each group of rows that `joined` makes one, not always it."""
+    groups = table[table[column] != ""].groupby([*joined])[column].agg(["size", "nunique", "first"])
+    groups = groups[groups["size"] > 1]
+    by_rater = groups.groupby([*apart]) if apart else groups.groupby(lambda _: "")
+    return bool((by_rater["nunique"].max().eq(1) & by_rater["first"].nunique().gt(1)).any())
+
+
+def _yes_of_flag(found: Found, name: str) -> list[str]:
+    """The words of a flag that say yes, [] of any other column; 0 and 1 are a flag where the head says so."""
+    words = {word: TRUTH.get(plain(word)) for word in words_of(found.table[name])}
+    is_said = FLAGS.search(plain(CAMEL.sub(" ", name))) or not any(map(is_number, words))
+    return [word for word, is_yes in words.items() if is_yes] if is_said and {*words.values()} == {True, False} else []
 
 
 def _is_part_of_items(name: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -42,6 +44,15 @@ def test_the_key_is_the_smallest_set_of_columns_without_repeats() -> None:
     made = tidy(frame(VOTES), found.mapping)
     assert len(check_verdicts(made.labels)) == 6
     assert made.labels["item_id"].nunique() == 4
+    draw, places = random.Random(5), ("0", "1", "2")
+    parts = {"sentence": places, "language": ("de", "en"), "temperature": ("0.0", "0.7"), "finding": ("0", "1")}
+    for head, words in parts.items():
+        rows = [(f"t{topic}", word, *draw.choices(("yes", "no"), k=3)) for topic in range(8) for word in words]
+        wide = pd.DataFrame(rows, columns=["topic", head, "Anna", "Ben", "gpt-4o"]).assign(claude="no")
+        for table in (wide, wide.melt(["topic", head], var_name="rater", value_name="label")):
+            found = propose(table, Asked(people=("Anna", "Ben")))
+            assert found.problems == (), "every rater but one that says the same of all answered each row otherwise"
+            assert found.mapping.columns["item_id"] == ("topic", head)
 
 
 @pytest.mark.parametrize(
@@ -615,6 +626,9 @@ def test_numbers_that_no_rater_gives_are_left_out_and_told_with_what_would_read_
         ("item is_check annotator vote\n1 True mara A\n1 False mara A\n1 True gpt-4 A\n1 False gpt-4 B",
          "--map item_id=item+is_check where it is part of what was asked, --map run=is_check where one thing is answered again, "
          "--map-label is_check:True=ignore without such rows"),
+        ("topic Qualitaet quality_check Anna gpt-4\n1 A 0 5 4\n1 A 1 3 2\n2 B 0 4 4\n2 B 1 2 1",
+         "--map run=quality_check where one thing is answered again, --map-label quality_check:1=ignore without such rows"),
+        ("topic n_sources Anna gpt-4\n1 3 5 4\n1 4 3 2\n2 3 4 4\n2 4 2 1", "only 'n_sources' tells apart rows of one topic"),
         ("item left_system annotator vote\n1 x mara left\n1 y gpt-4 right",
          "--map presentation=left_system,system_a==x,system_b==y --map-label x=AB,y=BA where it says which of the two"),
     ],

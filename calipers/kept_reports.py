@@ -99,7 +99,9 @@ def report_key(labels: pd.DataFrame, settings: CalibrationSettings) -> str:
 def labels_sha256(labels: pd.DataFrame) -> str:
     """The sha256 of every cell and column name, as hex. Equal tables that are stored otherwise may differ in it."""
     digest = _Digest()
-    table = pa.Table.from_pandas(labels, preserve_index=False).combine_chunks().replace_schema_metadata(None)
+    bare = labels.copy(deep=False)
+    bare.attrs = {}  # which say where its rows come from, and are no cells
+    table = pa.Table.from_pandas(bare, preserve_index=False).combine_chunks().replace_schema_metadata(None)
     with pa.ipc.new_stream(pa.PythonFile(digest, "w"), table.schema) as stream:
         stream.write_table(table)
     return digest.sha256.hexdigest()

@@ -120,7 +120,7 @@ def read(
 
 
 QUOTED = "'[^']*'|\"[^\"]*\""
-OPTION = re.compile(rf"--(map-label|map|people|labels-are|layout|read)\b(?: ((?:{QUOTED}|,(?=\S)|[^\s,;)'\"])+))?")
+OPTION = re.compile(rf"--(map-label|map|people|labels-are|layout|read)\b(?: ((?:{QUOTED}|[,:](?=\S)|[^\s,:;)'\"])+))?")
 
 
 def _as_argument(option: re.Match[str]) -> str:
@@ -135,6 +135,8 @@ def _as_argument(option: re.Match[str]) -> str:
         return f"{name}={ ({one: said for one, _, said in pairs}) }"
     if name == "people" and value not in ("", "names"):
         return f"people={parts}"
+    if name == "labels_are" and value:
+        return f"labels_are={value!r}"
     return f"{name}= {value}".rstrip()
 
 

@@ -29,7 +29,7 @@ from calipers.joined_parts import TidyFile, refuse_apart, together, without_addr
 from calipers.label_files import SHORT, TELLING, read_labels
 from calipers.mapping_files import Recipe, read_recipe, refuse_absent
 from calipers.named_nowhere import unknown_columns, unknown_words
-from plain.typed_options import split_at_commas, split_at_plus
+from plain.typed_options import split_at_commas, split_at_plus, typed
 
 PARTS = {"label": "answer", "cluster_id": "topic", "rater_id": "judge", "rationale": "reason"}  # as readers name them
 BESIDE = (".csv", ".tsv", ".xlsx", ".ods")  # tables of people's answers beside a tool's file
@@ -368,7 +368,7 @@ def _unknown_people(raters: Sequence[str], people: Iterable[str], told: Sequence
     absent = [one for one in absent if raters and not any(f" at {one} " in sentence for sentence in told)]
     near = {one: get_close_matches(one, raters, 3, 0.4) for one in absent}
     return [
-        f"--people {one}: no rater is called so, and no record holds an answer there (raters: "
+        f"{typed('--people', one)}: no rater is called so, and no record holds an answer there (raters: "
         f"{some_of([*near[one], *sorted({*raters} - {*near[one]})], 8)})"
         for one in absent
     ]

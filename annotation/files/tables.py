@@ -29,6 +29,7 @@ OTHER_FILES = {
     b"%PDF": "a PDF", b"SQLite format": "a database", b"\x1f\x8b": "packed by gzip (whose name ends in .gz)",
     b"\x28\xb5\x2f\xfd": "packed by zstd: unpack it",
 }  # fmt: skip
+PROSE = ("readme.txt", "license.txt", "licence.txt")  # no table, in a folder of them
 BESIDE = ("dataset_info.json", "state.json", "dataset_dict.json", "README.json")  # of a Hugging Face dataset
 PAGE = re.compile(rb"\s*<(?:!doctype html|html|head|meta|table|style|\?xml[^>]*\?>\s*<html)\b", re.I)
 FILE = "file"  # names the file of a row, where a folder holds several
@@ -297,6 +298,7 @@ def tables_in(path: Path) -> list[Path]:
     """The files of a folder that are tables, those of a Hugging Face dataset without what describes them."""
     found = [one for one in sorted(path.rglob("*")) if one.suffix.lower() in FILE_SUFFIXES and one.is_file()]
     kept = [one for one in found if not any(part.startswith(".") for part in one.relative_to(path).parts)]
+    kept = [one for one in kept if one.name.casefold() not in PROSE]
     is_described = any(one.name in BESIDE for one in kept)
     return [one for one in kept if one.suffix in (".arrow", ".parquet")] if is_described else kept
 
@@ -314,6 +316,8 @@ def _read_folder(path: Path, asked: Form, wants: Wants) -> Table:
         one.frame.assign(**{FILE: name}) if is_named else one.frame for one, name in zip(tables, names, strict=True)
     ]
     told = tuple(dict.fromkeys(sentence for one in tables for sentence in one.told))
+    if left := [one.name for one in sorted(path.rglob("*.*")) if one.name.casefold() in PROSE]:
+        told = (*told, f"left out, being no table: {', '.join(left)}")
     if len(kept) > 1:
         told = (f"{len(kept)} files of a folder are one table" + f", named in the column {FILE!r}" * is_named, *told)
     decimal = "," if {one.form.decimal for one in tables} == {","} else asked.decimal

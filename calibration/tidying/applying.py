@@ -72,7 +72,7 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
             long = long[~silent].reset_index(drop=True)
     out = _named(long, mapping).assign(**{name: long[name] for name in (PLACE, AT) if name in long})
     shared = [part for part in SPENT if mapping.spread and part in out and _share_out(out, long, mapping, part)]
-    told += [f"{', '.join(shared)} of a row shared among the criteria that it answers"] * bool(shared)
+    told += [f"{', '.join(shared)} of a row shared among the answers beside which it stands"] * bool(shared)
     _read_answers(out, mapping, problems)
     out = _one_order(out, long, mapping, told)
     out["item_id"] = _joined(out, long, mapping)
@@ -252,7 +252,7 @@ def _in_order(word: str) -> list[tuple[bool, int, str]]:
 
 
 def _share_out(out: pd.DataFrame, long: pd.DataFrame, mapping: LabelMap, part: str) -> bool:
-    """Divide each cell of `part` among the answers to several criteria that it stands beside; whether any did so."""
+    """Divide each cell of `part` among the answers (criteria, runs) that it stands beside; whether any did so."""
     cell = long[AT].map({at: one.measures.get(part, "") for at, one in enumerate(mapping.spread)})
     own = pd.to_numeric(out[part], errors="coerce")
     answers = long.groupby([long[ROW], cell])[ROW].transform("size")

@@ -619,7 +619,7 @@ def test_what_may_not_be_read_as_an_answer_is_not(tmp_path: Path) -> None:
     of_judge = shared.labels[shared.labels["rater_id"] == "gpt-4o"]
     assert (len(of_judge), of_judge["cost_usd"].astype("float").sum()) == (18, 4.5), "once for both criteria"
     assert of_judge["label"].eq("").sum() == 1, "asked, for it answered the other one"
-    assert "cost_usd of a row shared among the criteria" in str(shared.told)
+    assert "cost_usd of a row shared among the answers" in str(shared.told)
     again = [{"item": n % 9, "rater": who, "label": "AB"[n % 2], "time_stamp": n + place, "status": ("parse error", "ok")[n > 3]}
              for n in range(18) for place, who in enumerate(("mara", "gpt-4o"))]  # fmt: skip
     told = made(again, people=["mara"])

@@ -184,6 +184,8 @@ def test_a_wide_table_is_read_as_the_command_reads_it_file_or_frame(tmp_path: Pa
         with pytest.raises(AnnotationError, match=r"(?s)until this is said.*'about equal'") as refused:
             calipers.read(what, people=people)
         assert "map_label={'about equal': 'invalid'}" in refused.value.text
+        with pytest.raises(AnnotationError, match=r"people=\['Mara X'\]: no rater is called so"):
+            calipers.read(what, people=[*people, "Mara X"])
         read = calipers.read(what, people=people, map_label={"about equal": "tie"}).frame
         assert len(read) == int(wide.notna().to_numpy().sum())
         assert {*read.loc[read["rater_kind"] == "human", "rater_id"].str.removeprefix("said.")} == {*people}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import calipers
 from annotation.errors import AnnotationError
 from calibration.errors import CalibrationError
 from calibration.table.checking import check_verdicts
+from calipers.kept_reports import labels_sha256
 from calipers.mapping_files import recipe_text
 from calipers.tidy_files import labels_of, options_of, read_tidy
 
@@ -167,7 +169,13 @@ def test_a_folder_of_labels_made_of_each_file_is_one_table(tmp_path: Path) -> No
     (new := tmp_path / "new").mkdir()
     for name, people in (("calls.jsonl", "none"), ("human_votes.csv", "mara,joel")):
         labels_of(path / name, options(people))[0].to_csv((new / name).with_suffix(".csv"), index=False)
-    made = check_verdicts(labels_of(new, options())[0]).astype({"rater_id": "str"})
+    (new / "README.txt").write_text("Votes, made in May;\nsee a, b, and c.", encoding="utf-8")
+    labels, told = labels_of(new, options())
+    assert "left out, being no table: README.txt" in told
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # as of what a table says of its rows, which is no part of its cells
+        labels_sha256(labels)
+    made = check_verdicts(labels).astype({"rater_id": "str"})
     assert made["rater_id"].value_counts().to_dict() == {"gpt-4o": 24, "mara": 12, "joel": 12}
     by = made[made["run"] == 1].pivot_table(index="item_id", columns="rater_id", values="label", aggfunc="first")
     assert by["gpt-4o"].eq(by["mara"]).all()

@@ -939,7 +939,7 @@ def test_a_price_of_a_call_is_shared_among_the_criteria_it_answered() -> None:
         "asked, without an answer"
     )
     assert cost["claude"]["style"].to_list() == ["0.3", "0.4"], "of one criterion alone"
-    assert "cost_usd of a row shared among the criteria that it answers" in made.told
+    assert "cost_usd of a row shared among the answers beside which it stands" in made.told
 
 
 def test_a_price_that_is_not_read_is_told_with_the_line_that_gives_each_rater_its_own() -> None:

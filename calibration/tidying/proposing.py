@@ -6,6 +6,7 @@ answers what names an item and its topic.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -28,6 +29,7 @@ CANDIDATES = 4  # columns that a question names
 PERSONS = frozenset(
     f"{who}{end}" for who in ("worker", "turker", "participant", "crowdworker") for end in ("", " id", "id")
 )
+SETTLED = re.compile(r"(?:.*[\W_])?(?:adjudicated|adjudication|consensus|majority|final|gold)", re.I)
 NOTHING = mapping.Asked()
 KIND_COLUMNS = ("source", "type", "raterkind", "annotatorkind", "labelertype", "evaluatortype", *NAMES["rater_kind"],
                 "art", "typ", "quelle", "类型", "来源", "tipo", "fuente")  # fmt: skip
@@ -249,6 +251,13 @@ def _find_kinds(found: Found, raters: Mapping[str, str]) -> None:
         found.problems.append(ask_who_is_who(unknown))
         return
     _ask_of_gold(found)
+    people = [name for name in raters if found.kinds[name] == "human"]
+    made, own = ([name for name in people if bool(SETTLED.fullmatch(name)) is is_made] for is_made in (True, False))
+    if made and own:
+        found.told.append(
+            f"{', '.join(made)}, settled of others' answers by the head, counts as one more annotator beside them: "
+            f"{typed('--people', *own)} without it"
+        )
     for kind, what in (("human", "people"), ("judge", "judges")):
         names = [name for name in raters if found.kinds[name] == kind]
         if names:

@@ -59,3 +59,6 @@ def test_who_is_told_by_a_name_is_said_to_be_and_who_is_named_has_a_column_of_an
     assert dict(labels.groupby("rater_id", observed=True)["rater_kind"].first()) == {
         "Anna": "human", "Ben": "human", "gpt-4o": "judge"
     }  # fmt: skip
+    who = "Anna,Ben,Both adjudicated"
+    _, told = labels_of(tmp_path / "a.csv", options_of(["ignore=gemini"], [], [who], []))
+    assert "Both adjudicated, settled of others' answers by the head, counts as one more annotator" in str(told)

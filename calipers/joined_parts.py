@@ -20,6 +20,7 @@ from calibration.table.typed_cells import is_number
 from calibration.tidying import applying, proposing, shape
 from calibration.tidying.mapping import Asked, LabelMap
 from calibration.tidying.raters import bare_name
+from calibration.tidying.value_sets import which_is_which
 from calibration.tidying.what_was_read import ColumnRead, block, without_words
 from calipers.mapping_files import Recipe
 from plain.typed_options import between_plus, typed
@@ -230,7 +231,7 @@ def _other_words(first: pd.Series[str], called: str, own: pd.Series[str], name: 
     kinds = ("words", "numbers") if of_numbers[0] else ("numbers", "words")
     return [
         f"{name}: answers are {kinds[0]} ({some_of(given, 4)}), those of {called} {kinds[1]} ({some_of(theirs, 4)}): "
-        f"say which is which, such as {typed('--map-label', *(f'{word}={numbers[0]}' for word in words))}"
+        f"say which is which, such as {which_is_which(words, numbers)}"
     ]
 
 

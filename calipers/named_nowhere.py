@@ -8,7 +8,7 @@ import pandas as pd
 from annotation.files.tables import Table
 from calibration.tidying.mapping import IGNORED, Asked, LabelMap
 from calibration.tidying.readings import EMPTY
-from plain.typed_options import by_map, typed
+from plain.typed_options import TO_FILL, by_map, typed
 
 
 def unknown_columns(table: Table, asked: Asked) -> dict[str, str]:
@@ -44,7 +44,8 @@ def unknown_words(frames: Sequence[pd.DataFrame], mapping: LabelMap, asked: Aske
         if (words and word not in {*words, "", EMPTY}) or (said == IGNORED and word != EMPTY and word not in words)
     }
     words |= {f"{name}:{word}" for name in held if asked.of_column(name) for word in held[name]}
-    return {
+    forms = [word for word, said in asked.words.items() if said == TO_FILL]
+    return {word: f"{word}={TO_FILL} is a form: write what {word!r} means in place of {TO_FILL}" for word in forms} | {
         word: f"{word!r} is said to mean {said!r}, and nobody answers it{_instead(word, said, words, held, statuses)}"
         for word, said in absent.items()
     }

@@ -8,6 +8,8 @@ import csv
 import io
 import shlex
 
+TO_FILL = "…"  # in an option that is proposed as a form: what only the reader knows
+
 
 def _between(sign: str, parts: tuple[str, ...]) -> str:
     text = io.StringIO()

@@ -18,6 +18,7 @@ from calibration.settings import CalibrationSettings
 from calibration.study.bounding import FEW_CLUSTERS, Group, Pair, drawn, made, share
 from calibration.study.crossing import Comparison, comparisons
 from calibration.study.joining import MANY_LABELS, Scale, Study, scale_of
+from calibration.table.roles import FAILS, PASSES
 from calibration.table.typed_cells import is_number, number_text, spelling
 from calibration.table.verdicts import ONE_LABEL
 
@@ -195,18 +196,6 @@ def _note(positive: Positive) -> str:
 
 def whole(count: float) -> int | float:
     return int(count) if float(count).is_integer() else float(count)
-
-
-PASSES = (
-    "pass", "passed", "passes", "yes", "y", "true", "t", "1", "correct", "right", "support", "supports", "supported",
-    "entailed", "good", "accept", "accepted", "acceptable", "valid", "success", "successful", "positive", "relevant",
-    "safe", "faithful", "factual",
-)  # fmt: skip
-FAILS = (
-    "fail", "failed", "fails", "no", "n", "false", "f", "0", "incorrect", "wrong", "unsupported", "not_support",
-    "not_supported", "not supported", "bad", "reject", "rejected", "unacceptable", "invalid", "failure",
-    "unsuccessful", "negative", "irrelevant", "unsafe", "unfaithful", "not", "none",
-)  # fmt: skip
 
 
 def positive_of(study: Study, criteria: Sequence[str], scale: Scale, settings: CalibrationSettings) -> Positive | None:

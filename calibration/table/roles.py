@@ -74,6 +74,16 @@ TURNED = re.compile(
 )
 A_FIRST = re.compile(r"(?:is)?(?:model|system|answer|response)?a(?:is|was|on|shown)*(?:left|first)")
 YES, NO = ("1", "1.0", "true", "yes", "y", "t"), ("0", "0.0", "false", "no", "n", "f")
+PASSES = (
+    "pass", "passed", "passes", "yes", "y", "true", "t", "1", "correct", "right", "support", "supports", "supported",
+    "entailed", "good", "accept", "accepted", "acceptable", "valid", "success", "successful", "positive", "relevant",
+    "safe", "faithful", "factual",
+)  # fmt: skip
+FAILS = (
+    "fail", "failed", "fails", "no", "n", "false", "f", "0", "incorrect", "wrong", "unsupported", "not_support",
+    "not_supported", "not supported", "bad", "reject", "rejected", "unacceptable", "invalid", "failure",
+    "unsuccessful", "negative", "irrelevant", "unsafe", "unfaithful", "not", "none",
+)  # fmt: skip
 ALIASES = {"tie_inconsistent": "read as tie", "n/a": "read as not_applicable", "unparsed": "read as status invalid"}
 LONGEST_END = 3  # letters of ID, key and the like, which say nothing behind a word of another script
 FIRST = 100  # cells that are looked at before all of a column are

@@ -54,7 +54,11 @@ def find_order(found: Found) -> None:
             return
         is_flag = len(words) == 2 and "yes" in meant
         if words and (asked or is_flag):
-            said = which_is_which([word for word in words if word not in known], ["AB", "BA"])
+            left = [word for word in words if word not in known]
+            said = which_is_which(left, ["AB", "BA"])
+            if len(left) == len(words) == 2:
+                ways = ([f"{left[0]}={one}", f"{left[1]}={other}"] for one, other in (("AB", "BA"), ("BA", "AB")))
+                said = " or ".join(typed("--map-label", *way) for way in ways)
             ignored = "" if asked else f", or {by_map('ignore', name)}"
             is_one_of_two = len(words) == 2 and not pair and STOOD_FIRST.fullmatch(roles.in_english(last))
             found.problems.append(

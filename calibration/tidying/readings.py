@@ -14,10 +14,11 @@ from calibration.tidying.found import Found, is_of_judge, some_of
 from calibration.tidying.ordered_words import nearest_scale
 from calibration.tidying.statuses import BAD_STATUS
 from calibration.tidying.value_sets import STATUS as STATUS_WORDS
-from calibration.tidying.value_sets import TIES, meanings, plain, recognise, to_be_cut, which_is_which
+from calibration.tidying.value_sets import TIES, meanings, no_answer, plain, recognise, to_be_cut, which_is_which
 from plain.typed_options import typed
 
 CODES = {66.0, 77.0, 88.0, 97.0, 98.0, 99.0, 777.0, 888.0, 997.0, 998.0, 999.0, 9999.0}  # of a survey, with any sign
+OFTEN = 0.1  # share of a rater's answers
 EMPTY = "EMPTY"  # an empty cell, in --map-label
 COMMA = re.compile(r"[+-]?\d+,\d*")  # a decimal comma where others write points
 PLACES = (
@@ -120,7 +121,8 @@ def _read(found: Found, rows: pd.DataFrame, named: str, of_all: Collection[str])
             "names of systems are read as A and B",
             "",
         )
-    read = recognise({*mapped.values()}, named, bool(names), said.labels_are, of_all)
+    often = {mapped[word] for word in _often(found, rows)}
+    read = recognise({*mapped.values()}, named, bool(names), said.labels_are, of_all, often)
     answers, ask = read.answers, read.ask
     if said.labels_are == "sides" and answers.read_as == "verdicts":
         answers = replace(answers, read_as="sides")
@@ -140,10 +142,18 @@ def _read(found: Found, rows: pd.DataFrame, named: str, of_all: Collection[str])
     if answers.read_as == "scores" and not ask:
         ask = _codes([word for word in mapped if word not in said.words])
     if answers.read_as == "words" and not ask:
-        ask = _odd([answers.words.get(word, word) for word in mapped.values()], bool(names))
+        ask = _odd([answers.words.get(word, word) for word in mapped.values()], bool(names), often)
         is_unsaid = said.labels_are != "verdicts" and "presentation" not in {*found.columns, *rows}
         ask += f"; {PLACES}" * (bool(ask) and is_unsaid and orders.are_sides(mapped.values()))
     return mapping.Answers(answers.read_as, _through(mapped, answers.words, said.words)), "" if ask else read.told, ask
+
+
+def _often(found: Found, rows: pd.DataFrame) -> set[str]:
+    """The words that are a tenth or more of some rater's answers, as what is no answer seldom is."""
+    answers = rows["label"].str.strip()
+    who = found.columns.get("rater_id", ("rater_id",))[0]
+    said = answers[answers.ne("")].groupby(rows.get(who, pd.Series("", rows.index))).value_counts(normalize=True)
+    return {*said[said.ge(OFTEN)].index.get_level_values(-1)}
 
 
 def _codes(words: Iterable[str]) -> str:
@@ -169,7 +179,7 @@ def _through(mapped: Mapping[str, str], meant: Mapping[str, str], said: Mapping[
     return answers | {word: text for word, text in whole.items() if word != text or word in failed}
 
 
-def _odd(words: Iterable[str], is_paired: bool) -> str:
+def _odd(words: Iterable[str], is_paired: bool, often: Collection[str]) -> str:
     """The sentence that asks about words beside verdicts or numbers, "" where they are a list of their own."""
     usable = sorted(word for word in words if plain(word) not in STATUS_WORDS)
     rest = [word for word in usable if not typed_cells.is_number(word)]
@@ -192,12 +202,15 @@ def _odd(words: Iterable[str], is_paired: bool) -> str:
     is_axis = any(float(word) < 0 for word in numbers) and orders.are_sides(usable)  # where -1 is left, or a loss
     is_verdict = is_pair or len(rest) == len(usable)
     each = (
-        [*meanings(numbers)] if len(numbers) > 1 else [f"{one}={'invalid' if float(one) else 'tie'}" for one in numbers]
+        [*meanings(numbers)]
+        if len(numbers) > 1
+        else [f"{one}={no_answer(one, often, 'invalid') if float(one) else 'tie'}" for one in numbers]
     )
     turned = [one.replace("=A", "=#").replace("=B", "=A").replace("=#", "=B") for one in each]
     levels = {} if is_verdict else nearest_scale({*map(plain, odd)})
     commas = {word: typed_cells.number_text(word.replace(",", ".")) for word in odd if COMMA.fullmatch(word)}
-    own = {word: "invalid" if is_verdict else str(levels.get(plain(word), commas.get(word, "missing"))) for word in odd}
+    none = {word: no_answer(word, often, "invalid" if is_verdict else "missing") for word in odd}
+    own = {word: str(levels.get(plain(word)) or commas.get(word) or none[word]) for word in odd}
     words = [f"{word}={one}" for word, one in own.items() if word not in numbers]
     said = typed("--map-label", *each, *words) + f" or {typed('--map-label', *turned, *words)}" * is_axis
     instead = "=A, =B or =tie" if is_verdict else "its number"

@@ -9,10 +9,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from calibration.table.roles import FAILS, PASSES
 from calibration.table.typed_cells import is_number, number_text, percent_number
 from calibration.tidying import ordered_words
 from calibration.tidying.mapping import Answers
-from plain.typed_options import typed
+from plain.typed_options import TO_FILL, typed
 
 WHAT = (
     "(?:model|system|assistant|report|answer|response|output|option|candidate|summary|text|agent|completion"
@@ -70,6 +71,7 @@ NUMBERED = re.compile(
     r"(?P<head>[^\d]*(?:\b(?:note|score|rating|severity|tier)|grade?|level|stage|stadium|stufe|grado|nivel|niveau"
     r"|等级|级))[ .:#]?(?P<number>\d+)"
 )  # of a scale by its word; a class, a team or a model that has a number has no order by it
+ALIKE = 0.8  # share of letters from which two words are one, spelt otherwise
 LEVELS = 3  # such words, at least, before they may be a scale
 TRUTH = {
     **dict.fromkeys(("true", "yes", "y", "t", "1", "1.0", "ja", "wahr", "sí", "si", "oui", "vrai", "是"), True),
@@ -99,10 +101,11 @@ def plain(word: str) -> str:
 
 
 def recognise(
-    words: Collection[str], named: str, is_paired: bool, labels_are: str = "", of_all: Collection[str] = ()
-) -> Read:
+    words: Collection[str], named: str, is_paired: bool, labels_are: str = "", of_all: Collection[str] = (),
+    often: Collection[str] = (),
+) -> Read:  # fmt: skip
     """How the answers `words` are read. `named`: what the file calls them; `is_paired`: two systems are named;
-    `of_all`: the answers to every criterion.
+    `of_all`: the answers to every criterion; `often`: those that some rater gives too often to be no answers.
     """
     written = sorted(word for word in words if word.strip())
     usable = [word for word in written if plain(word) not in STATUS]
@@ -111,8 +114,8 @@ def recognise(
     if usable and (
         found := _verdicts(usable, labels_are)
         or _scores(usable, labels_are)
-        or _ordered(usable, labels_are, of_all)
-        or _numbered(usable, labels_are)
+        or _ordered(usable, labels_are, of_all, often)
+        or _numbered(usable, labels_are, often)
     ):
         return _beside(found, _statuses(written))
     blank = _statuses(word for word in written if is_blank(word, written))
@@ -174,12 +177,40 @@ def meanings(numbers: Collection[str]) -> list[str]:
 
 
 def which_is_which(words: Sequence[str], known: Sequence[str]) -> str:
-    """The options that say each of two lists' words as one of the other's: two and two both ways round, else the one
-    that is spelt most alike.
+    """The option that says each word as one of `known`, where each is spelt much as another of them, or both lists are
+    one word that passes and one that fails; else a form of it, since nothing says what is meant.
     """
-    near = [get_close_matches(word, known, 1, 0)[0] for word in words]
-    ways = [known, [*reversed(known)]] if len(words) == len(known) == 2 else [near]
-    return " or ".join(typed("--map-label", *map("=".join, zip(words, way, strict=True))) for way in ways)
+    near = {word: _spelt_alike(word, known) for word in words}
+    if len(words) == len(known) == 2 and not all(near.values()):
+        near = _alike_by_sense(words, known)
+    if all(near.values()) and len({*near.values()}) == len(words):
+        return typed("--map-label", *map("=".join, near.items()))
+    return f"{typed('--map-label', f'{words[0]}=')}{TO_FILL} (and so on, with one of these for each {TO_FILL})"
+
+
+def _spelt_alike(word: str, known: Sequence[str]) -> str:
+    """The one of `known` that is spelt much as a word, "" where none is, or its denial: unsafe is not safe."""
+    texts = {plain(one): one for one in known}
+    (near,) = get_close_matches(plain(word), texts, 1, ALIKE) or ("",)
+    ends = [(one, other) for one, other in ((plain(word), near), (plain(word).split()[-1:], near.split()[-1:]))]
+    pairs = [("".join(one), "".join(other)) for one, other in ends]
+    is_denied = any(one != other and (one.endswith(other) or other.endswith(one)) for one, other in pairs)
+    return "" if is_denied or not near else texts[near]
+
+
+def _alike_by_sense(words: Sequence[str], known: Sequence[str]) -> dict[str, str]:
+    """Each of two words -> the other list's that passes, or fails, as it does; "" where one list says it no better than
+    by yes and no, which may be yes to a fault.
+    """
+    senses = [{_passes(word): word for word in side} for side in (words, known)]
+    are_plain = [all(plain(word) in TRUTH for word in side) for side in (words, known)]
+    is_known = are_plain[0] == are_plain[1] and all({*sense} == {True, False} for sense in senses)
+    return {word: senses[1][_passes(word)] if is_known else "" for word in words}
+
+
+def _passes(word: str) -> bool | None:
+    text = plain(word)
+    return True if text in PASSES else False if text in FAILS else TRUTH.get(text)
 
 
 def to_be_cut(words: Collection[str], known: Collection[str]) -> str:
@@ -255,7 +286,7 @@ def _scores(usable: list[str], labels_are: str) -> Read | None:
     return Read(Answers("scores", _other_than_ours(meant)), _spelt(meant))
 
 
-def _ordered(usable: list[str], labels_are: str, of_all: Collection[str]) -> Read | None:
+def _ordered(usable: list[str], labels_are: str, of_all: Collection[str], often: Collection[str]) -> Read | None:
     """Words of a scale as the numbers of their levels, where its whole scale is used, here or by all criteria."""
     known = {word: plain(word) for word in usable}
     asked = [{*map(plain, words)} - STATUS.keys() for words in (usable, of_all)]
@@ -268,9 +299,9 @@ def _ordered(usable: list[str], labels_are: str, of_all: Collection[str]) -> Rea
     near = ordered_words.nearest_scale({*known.values()})
     if not near:
         return None
-    each = {word: str(near[text]) if text in near else "missing" for word, text in known.items()}
+    each = {word: str(near.get(text) or no_answer(word, often)) for word, text in known.items()}
     listed = typed("--map-label", *(f"{word}={meant}" for word, meant in sorted(each.items(), key=lambda one: one[1])))
-    rest = ", ".join(repr(word) for word, meant in each.items() if meant == "missing")
+    rest = ", ".join(repr(word) for word, text in known.items() if text not in near)
     what = f"of which {rest} is no level" if rest else "of which nobody uses all levels"
     return Read(
         Answers("words"),
@@ -279,7 +310,7 @@ def _ordered(usable: list[str], labels_are: str, of_all: Collection[str]) -> Rea
     )  # fmt: skip
 
 
-def _numbered(usable: list[str], labels_are: str) -> Read | None:
+def _numbered(usable: list[str], labels_are: str, often: Collection[str]) -> Read | None:
     """A scale's word with several numbers (`Grade 0` to `Grade 4`), which may have an order, and what stands beside."""
     found = {word: NUMBERED.fullmatch(plain(word)) for word in usable}
     heads = Counter(match["head"] for match in found.values() if match)
@@ -290,13 +321,19 @@ def _numbered(usable: list[str], labels_are: str) -> Read | None:
     if count < LEVELS or len({*numbers.values()}) < count or len(usable) >= 2 * count:
         return None
     rest = [word for word in usable if word not in numbers]
-    meant = typed("--map-label", *(f"{word}={numbers.get(word, 'missing')}" for word in [*numbers, *rest]))
+    each = {**numbers, **{word: no_answer(word, often) for word in rest}}
+    meant = typed("--map-label", *map("=".join, each.items()))
     return Read(
         Answers("words"),
         ask=f"{', '.join(map(repr, numbers))} may be levels in the order of their numbers"
         + f", and {', '.join(map(repr, rest[:5]))} none of them" * bool(rest)
         + f": {meant} where they are; --labels-are words where they have no order",
     )
+
+
+def no_answer(word: str, often: Collection[str], otherwise: str = "missing") -> str:
+    """What a word that fits no other is proposed as: no answer, or where raters give it often nothing but a form."""
+    return TO_FILL if word in often else otherwise
 
 
 def _truth(usable: list[str], labels_are: str) -> Read | None:

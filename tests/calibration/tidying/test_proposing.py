@@ -95,7 +95,11 @@ def test_what_tells_only_judges_answers_apart_is_no_part_of_an_item_unasked(
     ("people", "judge", "read"),
     [
         (("ja", "nein"), ("yes", "no"), ["no", "no", "no", "yes", "yes", "yes"]),
-        (("good", "bad"), ("PASS", "FAIL"), "people say 'bad', 'good' and judges 'FAIL', 'PASS', no word in common"),
+        (("good", "bad"), ("PASS", "FAIL"), "no word in common: --map-label FAIL=bad,PASS=good says which is which"),
+        (("safe", "unsafe"), ("benign", "harmful"), "'benign', 'harmful', no word in common: --map-label benign=… ("),
+        (("unsafe", "unclear"), ("yes", "no"), "no word in common: --map-label no=… ("),
+        (("supported", "refuted"), ("Supports", "Refutes"), "--map-label Refutes=refuted,Supports=supported says"),
+        (("correct", "partly"), ("incorrect", "wrong"), "--map-label incorrect=… ("),
         (("good", "bad"), ("good", "fine"), ["bad", "bad", "fine", "good", "good", "good"]),
     ],
 )
@@ -107,7 +111,7 @@ def test_two_lists_of_words_are_one_language_or_asked_about(
     if isinstance(read, str):
         assert read in " ".join(found.problems)
         assert not propose(table, Asked(labels_are="words")).problems
-        assert not propose(table, Asked(words={"PASS": "good", "FAIL": "bad"})).problems
+        assert "PASS" not in judge or not propose(table, Asked(words={"PASS": "good", "FAIL": "bad"})).problems
     else:
         assert sorted(tidy(table, found.mapping).labels["label"]) == read
 
@@ -562,7 +566,7 @@ def test_a_misspelt_criterion_is_no_missing_one() -> None:
 
 def test_words_beside_verdicts_are_asked_about_and_never_become_one() -> None:
     table = frame("item model_a model_b rater label\ni x y ann_1 A\nj x y ann_1 Ignore\nk x y ann_1 B")
-    assert any("'Ignore' stands beside other answers; say what is meant: --map-label Ignore=invalid (" in one
+    assert any("'Ignore' stands beside other answers; say what is meant: --map-label 'Ignore=…' (" in one
                for one in propose(table).problems)  # fmt: skip
     found = propose(table, Asked(words={"Ignore": "missing"}))
     made = tidy(table, found.mapping)
@@ -873,9 +877,9 @@ def test_a_table_of_criteria_without_raters_asks_about_every_column() -> None:
     ("table", "says"),
     [
         ("item_id rater_id rater_kind system_a system_b label\na r human x y A\nb r human x y B\nc r human x y A更差",
-         "'A更差' stands beside other answers; say what is meant: --map-label 'A更差=invalid' ("),
+         "'A更差' stands beside other answers; say what is meant: --map-label 'A更差=…' ("),
         ("item_id rater_id rater_kind label\na r human 4\nb r human 5\nc r human good",
-         "'good' stands beside other answers; say what is meant: --map-label good=missing ("),
+         "'good' stands beside other answers; say what is meant: --map-label 'good=…' ("),
         ("item_id rater_id rater_kind system_a system_b label\na r human x y 1\nb r human x y 2\na j judge x y A\nb j judge x y tie",
          "'1', '2' stand beside other answers; say what is meant: --map-label 1=A,2=B ("),
         ("item_id rater_id rater_kind grade\na r human A\nb r human B\nc r human C", "--map-label A=3,B=2,C=1 where they are grades, C=tie"),

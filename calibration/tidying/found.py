@@ -1,6 +1,7 @@
 """What is made out about a table, step by step, before it is a mapping."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -9,7 +10,7 @@ from calibration.table import roles
 from calibration.table.other_languages import TOTALS, language_of
 from calibration.table.typed_cells import is_number
 from calibration.tidying.mapping import IGNORED, Answers, Asked, LabelMap, Spread
-from calibration.tidying.raters import bare_name, is_of_all, kind_of_name
+from calibration.tidying.raters import HAS_ID, bare_name, is_of_all, kind_of_name
 from plain.typed_options import typed
 
 EVERYBODY, NOBODY = "all", "none"  # --people all: everybody is a person; none: all raters are judges
@@ -95,6 +96,32 @@ def _is_total(column: "pd.Series[str]", word: str, is_whole: bool) -> bool:
 def words_of(cells: "pd.Series[str]") -> list[str]:
     """Each word of a column once, as they come; a blank cell says nothing."""
     return [word for word in map(str, cells.unique().tolist()) if word.strip()]
+
+
+def in_range(words: Sequence[str], of: Sequence[str]) -> bool:
+    """Whether most of the words are numbers, and nine tenths of these between the least and the greatest of `of`."""
+    own, given = ([float(word) for word in side if is_number(word)] for side in (words, of))
+    inside = [one for one in own if given and min(given) <= one <= max(given)]
+    return 2 * len(own) > len(words) and 10 * len(inside) >= 9 * len(own)
+
+
+def numbers_of_people(table: pd.DataFrame, holding: Sequence[str], people: Collection[str]) -> list[str]:
+    """Of columns that may hold answers those that name people (1040 … 1043), beside raters who give other answers:
+    whole numbers of one length beyond 100 under a person's head, or whatever is called an id. None of `people`.
+    """
+    names = [*map(str, table)]
+    is_named = {name: bool({name, bare_name(name)} & {*people}) for name in names}
+    by_head = {name: "human" if is_named[name] else kind_of_name(bare_name(name)) for name in names}
+    words = {name: words_of(table[name]) for name in names}
+    like = [name for name in holding if HAS_ID.search(name) or (by_head[name] == "human" and _is_staff(words[name]))]
+    like = [name for name in like if not is_named[name]]
+    given = {word for name in names if by_head[name] and name not in like for word in words[name]}
+    others = {name: [word for word in words[name] if word not in given] for name in like if given}
+    return [name for name, own in others.items() if 2 * len(own) >= len(words[name]) and not in_range(own, [*given])]
+
+
+def _is_staff(words: Sequence[str]) -> bool:
+    return len({*map(len, words)}) == 1 and all(re.fullmatch(r"(?!100$)[1-9]\d{2,}", word) for word in words)
 
 
 def raters_in(table: pd.DataFrame, columns: Sequence[str]) -> "pd.Series[str]":

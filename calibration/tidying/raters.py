@@ -65,12 +65,7 @@ OF_ALL = MADE_OF_OTHERS | {
 UNSPACED = tuple(word for word in OF_ALL if not word.isascii())  # written without a mark: 标注员平均分
 RUNS = frozenset(("run", "seed", "sample", "rep", "iteration", "iter", *NAMES["run"]))
 MARKS = (".", "__", "/", ":", "_", "-", " ")
-# a head that names or numbers somebody or something, whatever number ends it: `Worker ID 2`, `Prüfer-Nr. 1`
-NAMES_ONE = re.compile(
-    r"(?:(?:^|[\W_]|(?-i:(?<=[a-z])(?=I)))(?:ids?|no|num)|nr|number|nummer|kennung|numero|编号|index|hash"
-    rf"|{'|'.join(one for one in NAMES['rater_id'] if one.endswith('id'))})[\W\d_]*$",
-    re.I,
-)
+HAS_ID = re.compile(r"(?:^|[\W_]|(?-i:(?<=[a-z])(?=I)))ids?(?![^\W\d_])", re.I)  # `Worker ID 2`, `annotatorID2`
 
 
 def kind_of_name(name: str) -> str:

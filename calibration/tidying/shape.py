@@ -11,10 +11,19 @@ import pandas as pd
 
 from calibration.table.typed_cells import is_number
 from calibration.tidying import beside, keys, mapping, measures, statuses, turning
-from calibration.tidying.found import FROM, Found, kind_of, made_of_several, some_of, words_of
+from calibration.tidying.found import (
+    FROM,
+    Found,
+    in_range,
+    kind_of,
+    made_of_several,
+    numbers_of_people,
+    some_of,
+    words_of,
+)
 from calibration.tidying.no_answers import NO_ANSWER
 from calibration.tidying.raters import (
-    NAMES_ONE,
+    HAS_ID,
     are_asked_about,
     bare_name,
     crossed,
@@ -53,6 +62,9 @@ def _find_columns_of_answers(found: Found) -> None:
             return
     people = {*found.asked.people}
     holding = [one for one in found.free() if {one, bare_name(one)} & people or _holds_answers(one, found.table[one])]
+    if staff := numbers_of_people(found.table[found.free()], holding, people):
+        found.told.append(f"numbers of people, and no answers: {', '.join(staff)} (if they are: {people_of(staff)})")
+    holding = [name for name in holding if name not in staff]
     answers = [*holding, *found.columns.get("label", ())]
     measured = measures.measured(holding, answers)
     left = [name for name in holding if beside.was_not_chosen(found.table, name, answers)]
@@ -89,9 +101,9 @@ def _scores_beside_models(found: Found) -> str:
     "" where no model has such a column, or nobody else.
     """
     words = {name: words_of(found.table[name]) for name in found.free() if not measures.measure_of(name)[1]}
-    words = {name: own for name, own in words.items() if len(own) > MANY and not NAMES_ONE.search(name)}
+    words = {name: own for name, own in words.items() if len(own) > MANY and not HAS_ID.search(name)}
     models = {name: own for name, own in words.items() if kind_of_name(bare_name(name)) == "judge"}
-    like = [name for name in words if name not in models and _in_range(words[name], [*chain(*models.values())])]
+    like = [name for name in words if name not in models and in_range(words[name], [*chain(*models.values())])]
     own, theirs = (some_of([*map(repr, names)], NAMED) for names in (like, models))
     people = people_of([one for one in like if not is_of_all(one)] or like)
     return f"{own} hold numbers as {theirs} do, and nothing says who gave them: {people} where people did" * bool(like)
@@ -264,7 +276,7 @@ def _spread_raters(found: Found, answering: list[str]) -> None:
     many = [name for name in judges if len(words[name]) > MANY or (not has_judge and max(map(len, words[name])) > LONG)]
     own = [words_of(found.table[name]) for name in raters if {name, bare_name(name)} & {*people}]
     if is_fine_grained := any(len(given) > MANY for given in own):  # as are judges' then
-        like = [name for name in many if _in_range(words[name], [*chain(*own)])]
+        like = [name for name in many if in_range(words[name], [*chain(*own)])]
         raters = [name for name in found.names if name in {*raters, *like}]
         many = [name for name in many if name not in like]
     fine = [name for name in many if not has_judge or all(map(is_number, words[name]))]
@@ -351,7 +363,7 @@ def _holds_answers(name: str, cells: pd.Series[str]) -> bool:
     words = {word.strip() for word in cells.unique()} - {""}
     if len(words) <= MANY:  # a refusal is longer than answers are
         words = {word for word in words if not NO_ANSWER.search(plain(word))}
-    if not words or len(words) > MANY or max(map(len, words)) > LONG or NAMES_ONE.search(name):
+    if not words or len(words) > MANY or max(map(len, words)) > LONG or plain(name).endswith((" id", "index", "hash")):
         return False
     if measures.MONEY.search(name) and (kind_of_name(bare_name(name)) or not words <= WHOLE):
         return False
@@ -378,13 +390,6 @@ def _alike(table: pd.DataFrame, name: str, others: Sequence[str], however_spelt:
         recognise(one, "", True).answers.read_as in ("verdicts", "sides") for one in (own, words)
     )
     return numbers or bool(own & words) or verdicts
-
-
-def _in_range(words: Sequence[str], of: Sequence[str]) -> bool:
-    """Whether most of the words are numbers, and nine tenths of these between the least and the greatest of `of`."""
-    own, given = ([float(word) for word in side if is_number(word)] for side in (words, of))
-    inside = [one for one in own if given and min(given) <= one <= max(given)]
-    return 2 * len(own) > len(words) and 10 * len(inside) >= 9 * len(own)
 
 
 def _share_most(table: pd.DataFrame, name: str, others: Sequence[str]) -> bool:

@@ -162,10 +162,18 @@ def test_rows_that_a_status_takes_out_are_left_out_by_the_line_that_is_proposed_
     rows = {"Fall": [f"f{n}" for n in range(10)], "Anna": "0123401234", "Ben": "0123401230", "gpt-4o": "012 401234"}
     frame = pd.DataFrame({name: [*cells] for name, cells in rows.items()} | {"Status": states})
     path, people = tmp_path / "a.csv", ["Anna,Ben"]
-    staff = ("Worker ID 1", "Prüfer-Nr. 1", "annotatorID2", "Reviewer no. 2", "worker_id_1", "Personalnummer")
-    frame.assign(**{name: [*"3456345634"] for name in staff}).to_csv(path, index=False)
+    staff = {name: [*"5678567856"] for name in ("Worker ID 1", "annotatorID2", "worker_id_1")}
+    staff |= {name: [1040 + n % 4 for n in range(10)] for name in ("Prüfer-Nr. 1", "Reviewer no. 2", "Personalnummer")}
+    frame.assign(**staff).to_csv(path, index=False)
     made = read_tidy(path, options_of([], [], people, []))
     assert made.recipe.mapping.kinds.keys() == {"Anna", "Ben", "gpt-4o"}, "the number of a worker is no answer"
+    verdicts = {name: ["yes", "no"] * 5 for name in ("Reviewer no. 1", "Rater ID 2", "gpt-4o")}
+    pd.DataFrame({"Fall": rows["Fall"], **verdicts}).to_csv(path, index=False)
+    assert read_tidy(path).recipe.mapping.kinds.keys() == verdicts.keys(), "cells of answers win over heads"
+    long = {"Fall": rows["Fall"] * 2, "rater": ["Anna"] * 10 + ["gpt-4o"] * 10, "correct (yes/no)": ["yes", "no"] * 10}
+    pd.DataFrame(long).to_csv(path, index=False)
+    assert read_tidy(path, options_of([], [], ["Anna"], [])).recipe.mapping.columns["label"] == ("correct (yes/no)",)
+    frame.assign(**staff).to_csv(path, index=False)
     (line,) = (one for one in made.read if "looks like a status" in one)
     assert "--map-label Status:ausgeschlossen=ignore leaves such rows out" in line
     (ask,) = read_tidy(path, options_of(["status=Status"], [], people, [])).problems

@@ -26,6 +26,7 @@ HEADS: Mapping[str, Mapping[str, str]] = {
         "len_b": "LängeB Länge2",
         "run": "Durchlauf Durchgang Wiederholung",
         "seconds": "Sekunden",
+        "currency": "Währung",
         "rationale": "Begründung Kommentar Erklärung Anmerkung Bemerkung",
     },
     "Chinese": {
@@ -43,6 +44,7 @@ HEADS: Mapping[str, Mapping[str, str]] = {
         "len_b": "长度B 长度2",
         "run": "轮次 次数",
         "seconds": "秒 秒数 用时秒",
+        "currency": "货币 币种",
         "rationale": "理由 原因 解释 说明 备注 评语",
     },
     "Spanish": {
@@ -61,6 +63,7 @@ HEADS: Mapping[str, Mapping[str, str]] = {
         "len_b": "longitudB longitud2",
         "run": "repetición ronda",
         "seconds": "segundos",
+        "currency": "moneda divisa",
         "rationale": "razón motivo explicación comentario justificación",
     },
     "French": {
@@ -78,6 +81,7 @@ HEADS: Mapping[str, Mapping[str, str]] = {
         "len_b": "longueurB longueur2",
         "run": "répétition essai",
         "seconds": "secondes",
+        "currency": "devise monnaie",
         "rationale": "raison commentaire",
     },
 }

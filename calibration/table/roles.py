@@ -55,6 +55,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {  # what other people call our columns, 
     "run": ("repeatno", "repeat", "trial", "attempt", "epoch", "repetition"),
     "seconds": ("duration", "latency", "time", "latencys", "durations", "times", "latencyseconds", "durationseconds"),
     "cost_usd": ("cost", "price", "usd"),
+    "currency": ("currencycode",),
     "status": ("state",),
     "rationale": ("reason", "explanation", "comment", "justification", "feedback"),
 }  # fmt: skip
@@ -123,7 +124,7 @@ def roles_of(table: pd.DataFrame) -> dict[str, str]:
         found.pop("topic", None)  # which then is the cluster
     plain = {name: in_english(str(name)) for name in table.columns}
     for written in (lambda role: (role.replace("_", ""),), lambda role: NAMES.get(role, ())):
-        for role in verdicts.KNOWN_COLUMNS:
+        for role in (*verdicts.KNOWN_COLUMNS, "currency"):
             for synonym in written(role) if role not in found else ():
                 fits = [name for name in table.columns if plain[name] == synonym and name not in found.values()]
                 if fits and _could_be(role, table[fits[0]]):
@@ -141,7 +142,7 @@ def called_elsewhere(table: pd.DataFrame, found: Mapping[str, str]) -> dict[str,
             name for name in table.columns
             if name not in taken and language_of(role, str(name)) and _could_be(role, table[name])
         ]
-        for role in verdicts.KNOWN_COLUMNS
+        for role in (*verdicts.KNOWN_COLUMNS, "currency")
         if role not in found
     }  # fmt: skip
     return {role: names for role, names in fits.items() if names}

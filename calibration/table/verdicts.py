@@ -59,6 +59,8 @@ def normalise(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
             out[name] = cells
         else:
             del out[name]
+    if "currency" in out:
+        out["currency"] = _currencies(out["currency"], out["cost_usd"])
     _fill_topics(out)
     out["run"] = typed_cells.as_number(out, "run").fillna(1.0) if "run" in out.columns else 1.0
     whole = out["run"].mod(1).eq(0) & out["run"].ge(0)
@@ -67,6 +69,13 @@ def normalise(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
     )
     out["run"] = (out["run"] if out["run"].eq(1).all() else runs.numbered(out["run"], out)).astype("int64")
     return out, _map_spellings(out)
+
+
+def _currencies(written: pd.Series[Any], cost: pd.Series[float]) -> pd.Series[Any]:
+    """Codes of currencies; a price of 0, which is the same in each, is in that of all other prices."""
+    codes = written.astype("str").str.upper().replace({"US$": "USD"})
+    billed = codes[cost.gt(0)].unique()
+    return typed_cells.as_category(codes.mask(cost.eq(0), billed[0]) if len(billed) == 1 else codes)
 
 
 def _fill_topics(out: pd.DataFrame) -> None:

@@ -101,7 +101,9 @@ def test_of_scores_the_rule_of_agreement_is_said_and_no_order_is_asked_for():
 
 def test_money_is_printed_in_the_currency_of_the_labels():
     scores = race_study().assign(currency="", cost_usd=None)
-    scores.loc[scores["rater_kind"] == "judge", ["currency", "cost_usd"]] = "EUR", 0.002
+    judged = scores.index[scores["rater_kind"] == "judge"]
+    scores.loc[judged, ["currency", "cost_usd"]] = "EUR", 0.00225
+    scores.loc[judged[0], ["currency", "cost_usd"]] = "US$", 0.0  # a free answer is in every currency
     report = calibrate(scores, CalibrationSettings(resamples=199))
     printed = "".join(content.decode(errors="ignore") for name, content in pack(report, scores).items() if name.endswith(
         (".md", ".csv", ".tex", ".html", ".svg")))  # fmt: skip

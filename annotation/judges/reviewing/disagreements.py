@@ -85,7 +85,7 @@ def _places(
     """(criterion, answer) -> its place on the scale, neighbours 1 apart; no place where two answers are all there are,
     which contradict each other, and none for numbers that nothing says the distance of.
 
-    A scale that nothing declares is that of whole numbers: its step is the greatest that leads to all of them.
+    A scale that nothing declares is that of whole numbers, 1 apart: which grades were given says nothing of the step.
     """
     places: dict[tuple[str, str], float] = {}
     for name, labels in usable[["criterion", "label"]].drop_duplicates().groupby("criterion")["label"]:
@@ -95,7 +95,8 @@ def _places(
             order = {_spelt(answer): place for place, answer in enumerate(answers)} if len(answers) > 2 else {}
             found = labels.map(_spelt).map(order)
         else:
-            found = numbers / (steps.get(criterion) or _whole_step(numbers.dropna()))
+            is_whole = 2 < numbers.nunique() <= FINE and (numbers.dropna() % 1 == 0).all()
+            found = numbers / (steps.get(criterion) or (1.0 if is_whole else np.nan))
         places |= {(criterion, label): place for label, place in zip(labels, found, strict=True)}
     return places
 
@@ -113,13 +114,6 @@ def _spelt(answer: str) -> str | float:
         return float(answer)  # 7 and 7.0 are one score
     except ValueError:
         return answer
-
-
-def _whole_step(numbers: pd.Series[float]) -> float:
-    """Nan for less than three scores, and where one is no whole number."""
-    if len(numbers) < 3 or (numbers % 1 != 0).any():
-        return np.nan
-    return float(np.gcd.reduce((numbers - numbers.min()).astype(np.int64)))
 
 
 def _placed(

@@ -75,7 +75,7 @@ def test_hard_contradicts_and_soft_is_a_tie_or_a_neighbour(
     [
         ((), ("7.1", "7.2", "7.1"), ("unlike scores", "")),
         ((), ("2", "3", "0"), ("soft", "hard")),
-        ((), ("50", "75", "0"), ("soft", "hard")),
+        ((), ("50", "75", "0"), ("hard", "hard")),  # of which nothing says that there is none between
         ((), ("1", "0", "1"), ("hard", "")),
         (("1", "2", "4"), ("2", "4.0", "1"), ("soft", "soft")),
         (("1", "2", "4"), ("1", "4", "3"), ("hard", "hard")),

@@ -15,6 +15,9 @@ from annotation.files.decoding import read_toml
 from annotation.files.tables import AS_FOUND, Form, Wants, read_table
 from calibration.errors import CalibrationError
 from calibration.table import checking, roles, verdicts
+from calibration.table.other_languages import language_of
+from calibration.tidying.statuses import says_failed
+from calibration.tidying.value_sets import is_blank
 from plain.spreadsheets import unguarded
 
 MANY_ROWS = 200_000  # beyond these, single criteria cost more seconds than the rest together
@@ -39,7 +42,7 @@ def read_labels(path: Path, used_only: bool = False, asked: Form = AS_FOUND) -> 
         all_names = [str(name) for name in names]
         return [name for name in all_names if not used_only or name in USED or not {*verdicts.REQUIRED} <= {*all_names}]
 
-    read = read_table(path, asked, Wants(wanted, SHORT, TELLING))
+    read = read_table(path, asked, Wants(wanted, SHORT, TELLING, says_none=none_among_numbers))
     numbers = read.points_unread((*verdicts.NUMBERS, *verdicts.EXTRA_NUMBERS, "label"))
     frame, asks = ungrouped(read.frame, numbers, asked.decimal)
     if asks := [*read.asks, *asks]:
@@ -47,6 +50,16 @@ def read_labels(path: Path, used_only: bool = False, asked: Form = AS_FOUND) -> 
     out = pd.DataFrame({name: _unguarded(frame.pop(name)) for name in wanted(frame)})
     out.attrs["told"] = read.told
     return out
+
+
+def none_among_numbers(head: str, word: str) -> bool:
+    """Whether a word is no answer in a column of numbers called so, which is none where it names an item or a rater."""
+    name = head.rpartition(".")[2]
+    is_id = any(
+        roles.in_english(name) in (part.replace("_", ""), *roles.NAMES[part]) or language_of(part, name)
+        for part in ("item_id", "rater_id", "cluster_id")
+    )
+    return not is_id and (says_failed(word) or is_blank(word, ()))
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from calibration.tidying.turning import turned
 from calibration.tidying.value_sets import ASK
 from calibration.tidying.what_was_read import columns_read
 from calipers.joined_parts import TidyFile, refuse_apart, together, without_addresses
-from calipers.label_files import SHORT, TELLING, read_labels
+from calipers.label_files import SHORT, TELLING, none_among_numbers, read_labels
 from calipers.mapping_files import Recipe, read_recipe, refuse_absent
 from calipers.named_nowhere import unknown_columns, unknown_words
 from plain.typed_options import split_at_commas, split_at_plus, typed
@@ -135,7 +135,9 @@ def _read_one(
     elif layout:
         table, unsaid = read_layout(path, layout, form, asked, is_asked=bool(asked_for), leave_out=leave_out)
     else:
-        table = read_table(path, form, Wants(telling=TELLING, said=_said(asked, followed)))
+        table = read_table(
+            path, form, Wants(telling=TELLING, said=_said(asked, followed), says_none=none_among_numbers)
+        )
     nowhere = {} if followed else unknown_columns(table, asked)
     rows, gone, left_out = without_ignored(table.frame, asked)
     rows, totals = without_totals(rows.drop(columns=[*asked.ignored], errors="ignore"))

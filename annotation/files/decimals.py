@@ -5,7 +5,8 @@ side. 1,234 and 1.234 allow two readings: they are read as other numbers show th
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 
 import pandas as pd
 
@@ -17,21 +18,27 @@ NUMBER = re.compile(
     rf"{SIGN}(?:\d*\.?\d+|(?:\d+|\d{{1,3}}(?:\.\d{{3}})+),\d+|\d{{1,3}}(?:,\d{{3}})+\.\d+){END}|{GROUPED.pattern}"
 )
 WORDS = 3  # different ones, in a column of numbers
+OPTIONS = 12  # different answers, at most, that may be lists of the options chosen
 LONGEST = 40  # characters of a number; a longer cell tells that its column holds texts
 DECIMAL, BETWEEN = "decimal", "between thousands"
 Uses = set[tuple[str, str]]  # (mark, what it is)
 
 
-def with_points(frame: pd.DataFrame, asked: str) -> tuple[dict[str, "pd.Series[str]"], str, str, list[str]]:
+def with_points(
+    frame: pd.DataFrame, asked: str, says_none: Callable[[str, str], bool] = lambda head, word: False
+) -> tuple[dict[str, "pd.Series[str]"], str, str, list[str]]:
     """The columns of numbers with commas, each number with a decimal point; the sign, what is told and what is asked.
 
     `asked`: the sign of numbers that allow two readings, "" to find it out; the sign is "" where no number holds a
-    comma. A sentence asks for each column where nothing tells. Raises AnnotationError `bad_option`.
+    comma. `says_none`: whether a word under a head is no answer, which may stand in a column of numbers. A sentence
+    asks for each column where nothing tells. Raises AnnotationError `bad_option`.
     """
     if asked not in ("", ",", "."):
         raise AnnotationError("bad_option", f"--read decimal={asked}: write a comma or a point")
     columns = {str(name): _distinct(frame[name]) for name in frame if _has_comma(frame[name])}
-    numbers = {name: own for name, texts in columns.items() if (own := _numbers_among(texts))}
+    numbers = {
+        name: own for name, texts in columns.items() if (own := _numbers_among(texts, partial(says_none, name), asked))
+    }
     of_file = _uses(text for texts in numbers.values() for text in texts)
     read = {name: _meanings(texts, of_file, asked) for name, texts in numbers.items()}
     commas = [name for name, own in read.items() if any("," in text and "." in own[text] for text in own)]
@@ -52,11 +59,28 @@ def ungrouped(frame: pd.DataFrame, names: Collection[str], asked: str) -> tuple[
     return frame.assign(**read), _questions(grouped, of_file, asked)
 
 
-def _numbers_among(texts: Collection[str]) -> list[str]:
-    """The numbers of a column of numbers, in which a few words may stand for no answer (`k. A.`); [] of any other."""
+def _numbers_among(texts: Collection[str], says_none: Callable[[str], bool], asked: str) -> list[str]:
+    """The numbers of a column of numbers, in which a few words may stand for no answer (`k. A.`); [] of any other.
+
+    Beside words nothing is asked about: numbers that allow two readings, or may be options, are texts as well.
+    """
     numbers = [text for text in texts if _is_number(text)]
-    words = len(texts) - len(numbers)
-    return numbers if words <= WORDS and len(numbers) > 2 * words else []
+    words = [text for text in texts if not _is_number(text)]
+    if not words or len(words) > WORDS or len(numbers) <= 2 * len(words) or not all(map(says_none, words)):
+        return [] if words else numbers
+    own = _uses(numbers)
+    is_open = any(_decimal(text, own, own, asked) is None for text in numbers) or (
+        not asked and _may_be_options(numbers)
+    )
+    return [] if is_open else numbers
+
+
+def _may_be_options(numbers: Collection[str]) -> bool:
+    """Whether all may be lists of the options chosen: `1`, `1,3` and `2,3`, but not `3,0`."""
+    chosen = [text.strip().split(",") for text in numbers]
+    return len(chosen) <= OPTIONS and all(
+        own == sorted({*own}) and all(len(one) == 1 and one.isdigit() for one in own) for own in chosen
+    )
 
 
 def _is_number(text: str) -> bool:

@@ -78,12 +78,16 @@ class Table:
 
 @dataclass(frozen=True)
 class Wants:
-    """What a reader may use: which columns to keep, which of them have few texts, and what tells an answer."""
+    """What a reader may use: which columns to keep, which of them have few texts, and what tells an answer.
+
+    `says_none`: whether a word under a head is no answer among numbers.
+    """
 
     keep: Callable[[Iterable[Any]], list[str]] = lambda names: [str(name) for name in names]
     coded: Collection[str] = ()
     telling: Collection[str] = ()
     said: containers.Said = nested.UNSAID
+    says_none: Callable[[str, str], bool] = lambda head, word: False
 
 
 def form_asked(given: Collection[str]) -> Form:
@@ -124,7 +128,7 @@ def read_table(path: Path, asked: Form = AS_FOUND, wants: Wants = ALL) -> Table:
     asked_for, surveyed = delimited.without_questions(table.frame)
     once, again = delimited.without_heads(asked_for)
     table = replace(table, frame=once, told=(*table.told, *surveyed, *again))
-    changed, sign, signs, asks = decimals.with_points(table.frame, asked.decimal)
+    changed, sign, signs, asks = decimals.with_points(table.frame, asked.decimal, wants.says_none)
     frame, told = table.frame.assign(**changed), (*table.told, *([signs] if signs else []))
     if {*WINNERS} <= {*frame} and "winner" not in frame:
         marks = frame.filter(regex="^winner_(model_[ab]$|.*(tie|both|draw))")
@@ -308,7 +312,7 @@ def _read_folder(path: Path, asked: Form, wants: Wants) -> Table:
     kept = tables_in(path)
     if not kept:
         raise AnnotationError("bad_file", f"{path}: a folder without any table; give {', '.join(FILE_SUFFIXES)}")
-    every = Wants(telling=wants.telling, said=wants.said)
+    every = Wants(telling=wants.telling, said=wants.said, says_none=wants.says_none)
     tables = [read_table(one, asked, every) for one in kept]
     names = [one.relative_to(path).with_suffix("").as_posix() for one in kept]
     is_named = len(kept) > 1 and not any(FILE in one.frame for one in tables)

@@ -18,6 +18,7 @@ from annotation.files.containers import Said
 from annotation.files.decimals import ungrouped
 from annotation.files.tables import Form, Wants, form_asked, read_table
 from annotation.files.workbooks import _filled_down
+from calipers.label_files import none_among_numbers
 from tests.annotation.spreadsheet_files import write_ods, write_xlsx
 
 HEAD = ["item_id", "rater_id", "label", "seconds"]
@@ -324,6 +325,9 @@ def test_what_was_asked_for_is_what_is_read(tmp_path: Path, decimal: str, read: 
     ("cells", "read"),
     [
         (["1,5", "2,5", "3,0", "k. A."], ["1.5", "2.5", "3.0", "k. A."]),  # a word for no answer is beside numbers
+        (["1,100", "2,5", "1,200", "k. A."], ["1.100", "2.5", "1.200", "k. A."]),
+        (["1,100", "3,400", "1,200", "k. A."], ["1,100", "3,400", "1,200", "k. A."]),  # of which nobody is asked
+        (["1,2", "1", "2,3", "k. A."], ["1,2", "1", "2,3", "k. A."]),  # options, perhaps
         (["1,5", "drei"], ["1,5", "drei"]),
         (["1,5", "1.234,5"], ["1.5", "1234.5"]),  # a comma that is decimal, and points between thousands
         (["1,234", "1,234,567"], ["1234", "1234567"]),
@@ -343,7 +347,7 @@ def test_a_comma_in_a_number_is_read_where_one_reading_is_left(
 ) -> None:
     path = tmp_path / "a.csv"
     path.write_text("a;b\n" + "".join(f"x;{cell}\n" for cell in cells))
-    table = read_table(path)
+    table = read_table(path, wants=Wants(says_none=none_among_numbers))
     assert table.as_written()["b"].tolist() == cells
     if read is None:
         assert (
@@ -354,6 +358,7 @@ def test_a_comma_in_a_number_is_read_where_one_reading_is_left(
 
 
 def test_points_of_numbers_alone_are_asked_about_where_commas_are_decimal(tmp_path: Path) -> None:
+    assert [none_among_numbers(head, "Fehler") for head in ("Note", "item", "Prüfer")] == [True, False, False]
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text("score;ms;version;item_id\n1,5;1.544;1.10;1.100\n2,5;900;2.100;2.101\n")
     for path, times in ((tmp_path / "a.csv", 1), (tmp_path, 2)):  # a file, and a folder of two

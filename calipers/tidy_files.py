@@ -76,7 +76,21 @@ def read_tidy(path: Path, options: Options = NOTHING_SAID) -> TidyFile:
     unsaid = _unknown_people([*joined.labels["rater_id"].unique()], options.asked.people, joined.told)
     nowhere = [said for name, said in made[0].nowhere.items() if all(name in one.nowhere for one in made)]
     joined = without_addresses(joined)
-    return replace(joined, problems=(*_unknown_columns(made, options.asked), *nowhere, *unsaid, *joined.problems))
+    nowhere += [*_unknown_columns(made, options.asked), *_unfollowed(made, options.asked)]
+    return replace(joined, problems=(*nowhere, *unsaid, *joined.problems))
+
+
+def _unfollowed(made: Sequence[TidyFile], asked: Asked) -> list[str]:
+    """A sentence for a criterion that is said where every part of a folder has its own."""
+    word, words = asked.constants.get("criterion"), {one for part in made for one in part.before.get("criterion", ())}
+    has_own = "criterion" not in asked.ignored and all("criterion" in one.before for one in made)
+    if not word or not has_own or words == {word}:
+        return []
+    return [
+        f"{typed('--map', f'criterion=={word}')}: every part of the folder says its own criterion, which is followed "
+        f"({some_of(sorted(words), 20)}); {typed('--map', f'criterion=={word}', 'ignore=criterion')} where all answer "
+        "one question"
+    ]
 
 
 def _unknown_columns(made: Sequence[TidyFile], asked: Asked) -> list[str]:

@@ -14,6 +14,7 @@ from statsmodels.stats.power import TTestPower
 
 from calibration.choosing.noninferiority import ComparisonPlan, against_ceiling, non_inferiority
 from calibration.errors import CalibrationError
+from calibration.inference import deciding
 from calibration.inference.bootstrap import cluster_se
 from calibration.inference.deciding import claim_power, clusters_needed, clusters_without_spread, power
 from calibration.inference.gap_test import gap_of, gap_sums
@@ -215,6 +216,9 @@ def test_a_number_nobody_could_label_is_not_advised(gap: float, known: bool) -> 
     found = clusters_needed(np.zeros(2), [d], np.arange(2), 0.05)
     assert (found.clusters is not None, found.note) == (known, "" if known else "too_many")
     assert not known or 5_000 < (found.clusters or 0) <= 10_000
+    for at_hand, most in ((30, 10_000), (2_000, 20_000)):
+        fewest = [deciding._fewest(enough.__le__, deciding.reach(at_hand)) for enough in (most, most + 1)]
+        assert fewest == [most, None], "ten times those at hand, and 10,000 in any case"
 
 
 def test_one_cluster_says_nothing_about_spread() -> None:

@@ -244,7 +244,7 @@ def test_people_in_a_table_beside_a_log_are_read_with_it_and_joins_are_counted(t
     [
         ("relevance", {"1": "C", "0": "I"}, "its answers are in 'relevance', and what inspect asks is "
          "'model_graded_qa': where both are one question, --map criterion==model_graded_qa; else"),
-        ("label", {"1": "1", "0": "0"}, r"answers are numbers \(1, 0\), those of inspect words \(C, I\): .* C=1,I=1"),
+        ("label", {"1": "1", "0": "0"}, r"answers are numbers \(1, 0\), those of inspect words \(C, I\): .* C=…"),
     ],
 )  # fmt: skip
 def test_a_table_beside_a_log_that_asks_or_answers_otherwise_is_asked_about(
@@ -260,9 +260,16 @@ def test_a_table_beside_a_log_that_asks_or_answers_otherwise_is_asked_about(
     (problem,) = [one for one in read(tmp_path).problems if re.search(said, one)]
     assert problem.startswith("people.csv: ")
     if head != "label":
-        made = read(tmp_path, columns=["criterion==model_graded_qa"])
-        assert made.problems == ()
-        assert agreement(made.labels, JUDGE) == pytest.approx(share_of_equal_answers(SCORES))
+        pd.DataFrame(rows).assign(criterion="harm").to_csv(tmp_path / "own.csv", index=False)
+        (tmp_path / "people.csv").rename(tmp_path.parent / "people.csv")
+        (unfollowed,) = read(tmp_path, columns=["criterion==model_graded_qa"]).problems
+        assert unfollowed.endswith("--map criterion==model_graded_qa,ignore=criterion where all answer one question")
+        followed = read(tmp_path, columns=["criterion==model_graded_qa,ignore=criterion"])
+        (tmp_path / "own.csv").unlink()
+        (tmp_path.parent / "people.csv").rename(tmp_path / "people.csv")
+        for made in (followed, read(tmp_path, columns=["criterion==model_graded_qa"])):
+            assert made.problems == ()
+            assert agreement(made.labels, JUDGE) == pytest.approx(share_of_equal_answers(SCORES))
 
 
 def test_a_pair_that_a_table_beside_names_the_other_way_round_is_turned(tmp_path: Path) -> None:

@@ -156,6 +156,7 @@ def test_what_tells_only_peoples_answers_apart_is_asked_about_too() -> None:
         (("1_1", "1_11"), ("1_1", "11_1"), 3),  # numbers as Python writes them, and other items
         (("100", "9007199254740993"), ("1e2", "9007199254740992"), 4),
         (("1", "01"), ("1.0", "01"), 3),  # two of people's are alike
+        (("7", "9"), ("7", "007"), 3),  # and of the judge's
         (("q1", "q2"), ("q3", "q4"), 4),
     ],
 )

@@ -108,8 +108,9 @@ def drawn(
 ) -> Estimate:
     """A bootstrapped statistic. `draws`: shape (resamples,). `reason`: why the value is not shown, or "".
 
-    `said`: how it was measured. `perfect`: gives the lower bound to use where every resample shows perfect agreement;
-    there is never an interval of zero width. Raises ValueError for a reason that is not on the list.
+    `said`: how it was measured. `perfect`: gives the lower bound to use where every resample shows perfect agreement.
+    Where all resamples are one value there is no interval; where fewer differ than an end leaves out, its ends are the
+    value of the others, and one of them `value` where that is a mean. Raises ValueError for a reason not on the list.
     """
     remarks = [*remarks_of(said)]
     interval = math.nan, math.nan
@@ -128,12 +129,15 @@ def drawn(
             remarks.append(no_interval(Reason.UNDEFINED_RESAMPLES, percent=undefined_percent))
         elif undefined_percent:
             remarks.append(told(Reason.UNDEFINED_RESAMPLES, percent=undefined_percent))
-        if math.isclose(interval[0], interval[1], abs_tol=SAME):
-            bound = perfect() if math.isclose(value, 1.0, abs_tol=SAME) else math.nan
-            known = not math.isnan(bound)
-            interval = (bound, value) if known else (math.nan, math.nan)
-            still = no_interval(Reason.ZERO_VARIANCE, "every resample gives the same value")
-            remarks.append(told(Reason.PERFECT) if known else still)
+        if interval[1] - interval[0] <= SAME:
+            if np.nanmax(draws) - np.nanmin(draws) > SAME:
+                interval = min(interval[0], value), max(interval[1], value)
+            elif math.isclose(value, 1.0, abs_tol=SAME) and not math.isnan(bound := perfect()):
+                interval = bound, value
+                remarks.append(told(Reason.PERFECT))
+            else:
+                interval = math.nan, math.nan
+                remarks.append(no_interval(Reason.ZERO_VARIANCE, "every resample gives the same value"))
     return made(statistic, pair, value, interval, "cluster_bootstrap_expanded", remarks, settings)
 
 

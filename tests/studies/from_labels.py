@@ -396,11 +396,12 @@ def _of_wins(judge: str) -> Callable[[Desk], list[pd.DataFrame]]:
 
 
 def order_of_wins(judge: str) -> Worked:
-    """Kendall's τ of a judge's order of systems with people's; no ends where they are one value."""
+    """Kendall's τ of a judge's order of systems with people's; no ends where all resamples are one value."""
 
     def worked(desk: Desk, decide: Mapping[str, Decide]) -> str | Interval:
         found: Interval = over_rows(_of_wins(judge), kendall)(desk, decide)
-        return f"{found.value:.2f} [–]".removeprefix("0") if found.high - found.low < intervals.ALIKE else found
+        assert found.drawn is not None
+        return f"{found.value:.2f} [–]".removeprefix("0") if np.ptp(found.drawn) < intervals.ALIKE else found
 
     return worked
 

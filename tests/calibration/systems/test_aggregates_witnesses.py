@@ -223,12 +223,17 @@ def test_an_order_is_held_against_itself_where_topics_are_drawn_anew() -> None:
 
 @pytest.mark.parametrize("count", [3, 4, 6])
 def test_an_order_that_no_draw_changes_has_no_interval_and_says_why(count: int) -> None:
-    """Of three systems there are six orders, and of few topics no draw may show another."""
+    """Of three systems there are six orders, and of few topics no draw may show another; one that does is not denied."""
     order = np.arange(float(count))
-    rates, draws = np.tile(order, (6, 1)), np.tile(order, (B, 1))
+    rates, draws = np.tile(order, (6, 1)), np.tile(order, (20 * B, 1))
     for one in redrawn_orders(JUDGE, rates, np.ones((6, count)), draws, rules(PROBE_RULES[3])):
         assert (one.value, one.low, one.high) == pytest.approx((1, math.nan, math.nan), nan_ok=True)
         assert "every resample gives the same value" in one.note
+    draws[0] = -order
+    for one in redrawn_orders(JUDGE, rates, np.ones((6, count)), draws, rules(PROBE_RULES[3])):
+        assert (one.low, one.high) == pytest.approx((one.value, 1))
+        assert one.value < 1
+        assert "every resample" not in one.note
 
 
 def test_draws_of_orders_are_those_correlations_of_every_draw() -> None:

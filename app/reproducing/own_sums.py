@@ -112,7 +112,8 @@ def _sum(share: Share, folder: Path) -> Iterator[OwnSum]:
             ours.setdefault(topic, []).append(own)
     parts, wholes = ([sum(one[place] for one in own) for own in ours.values()] for place in (0, 1))
     if sum(of for _, of in stated) and sum(wholes):
-        what = f"{share.what} ({counted(len(stated), 'file')})"
+        on = f" on {counted(len(ours), 'topic')}" * (len(ours) < len(stated))  # two evaluations of one, or two agents
+        what = f"{share.what} ({counted(len(stated), 'file')}{on})"
         printed = sum(part for part, _ in stated) / sum(of for _, of in stated)
         yield OwnSum(what, printed, counted_share(share.what, "", parts, wholes))
 

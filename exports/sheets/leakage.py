@@ -13,9 +13,13 @@ COLUMNS = (
     Column("system", "System"),
     Column("quoting", "Reports that quote"),
     Column("citing", "Addresses that are the reference's page"),
+    Column("cited", "Addresses", "n"),
     Column("reports", "Reports", "n"),
 )
-OF_STATEMENTS = Column("citing", "Statements that cite the reference's page")
+OF_STATEMENTS = {
+    "citing": Column("citing", "Statements that cite the reference's page"),
+    "cited": Column("cited", "Statements", "n"),
+}
 LATER_COLUMNS = (
     Column("system", "System"),
     Column("later", "Sources from after the cut-off"),
@@ -75,7 +79,7 @@ def leakage_table(leaks: Sequence[ReportLeak], most: float, run: int, *, of_stat
         + (f", left out of the tables below: {', '.join(left_out)}." if left_out else "."),
         BRACKETS,
     )
-    columns = tuple(OF_STATEMENTS if of_statements and one.key == "citing" else one for one in COLUMNS)
+    columns = tuple(OF_STATEMENTS.get(one.key, one) if of_statements else one for one in COLUMNS)
     return Table("leakage", "What reports take from their reference", columns, tuple(rows), notes)
 
 
@@ -83,11 +87,13 @@ def _row(name: str, leaks: Sequence[ReportLeak], most: float) -> tuple[Cell, ...
     quoting = _by_topic((leak.topic, leak.quoted > most, 1) for leak in leaks)
     known = [leak for leak in leaks if leak.own is not None]
     citing = _by_topic((leak.topic, leak.own or 0, leak.cited) for leak in known)
+    cited = sum(leak.cited for leak in known)
     system = "" if name == ALL else name
     return (
         name,
         counted_share("quoting", system, *_columns(quoting)),
-        counted_share("citing", system, *_columns(citing)) if any(of for _, of in citing.values()) else None,
+        counted_share("citing", system, *_columns(citing)) if cited else None,
+        cited or None,
         len(leaks),
     )
 

@@ -104,7 +104,9 @@ def test_topics_whose_reports_quote_wikipedia_are_left_out_and_named(desk: Desk)
     leaks, scores, *_ = [json.loads(one) for one in re.split(r"(?<=^\})\n", told, flags=re.M) if one.strip()]
     (row,) = leaks["rows"]
     assert (row["system"], row["quoting"]["value"], row["reports"]) == ("openai", 1 / 7, 7)
-    assert row["citing"]["value"] == 1 / 2, "example.org is what the topics call the page, and it is one of two"
+    assert (row["citing"]["value"], row["cited"]) == (1 / 2, 2), (
+        "example.org is what the topics call the page, and it is one of two"
+    )
     assert any("more than 10.0 %" in note for note in leaks["notes"])
     assert any("1 of 7, left out of the tables below: Tidal_mill_3." in note for note in leaks["notes"])
     assert scores["rows"][0]["topics"] == 6

@@ -356,8 +356,8 @@ def test_the_real_files_of_wiki_live_challenge_say_what_they_sum_up_themselves(d
     sums = {what: row for what, row in found.items() if row["place"] == "result files"}
     assert len(sums) == 5
     assert {row["standing"] for row in sums.values()} == {"equal"}
-    covered = sums["result files: facts: Wikipedia's facts that are covered (2 files)"]["ours"]
-    assert (covered["n"], covered["clusters"], covered["low"]) == (227, 1, None), "two files on one topic"
+    covered = sums["result files: facts: Wikipedia's facts that are covered (2 files on 1 topic)"]["ours"]
+    assert (covered["n"], covered["clusters"], covered["low"]) == (227, 1, None)
     wins = sums["result files: writing: criteria that the agent wins (1 file)"]
     assert (wins["published"], wins["ours"]["value"]) == (".05128", 2 / 39)
     assert found["writing score: Deep Researcher by gemini-2.5-pro (%)"]["ours"] is None

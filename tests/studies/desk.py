@@ -116,11 +116,15 @@ class Desk:
                 for item, *texts in found
             }
 
-    def probes(self, study: str) -> dict[str, str]:
-        """Item -> what is asked about, "" for the reports themselves."""
-        asked = select(Item.id, Item.probe).join(Study, Study.id == Item.study_id).where(Study.name == study)
+    def probes(self, study: str, *, beside: bool = False) -> dict[str, str]:
+        """Item -> what is asked about, "" for the reports themselves; and the text `beside` it, in a line of its own."""
+        asked = select(Item.id, Item.probe, Item.context).join(Study, Study.id == Item.study_id)
         with reading(self.engine) as session:
-            return {item_code(item): probe or "" for item, probe in session.execute(asked)}
+            rows = session.execute(asked.where(Study.name == study)).all()
+        return {
+            item_code(item): f"{probe}\n{' '.join(text.split())}" if beside else probe or ""
+            for item, probe, text in rows
+        }
 
     def hashes(self, study: str) -> pd.DataFrame:
         """Of each label the hashes of the texts that it was given on, by its item."""
@@ -134,10 +138,11 @@ class Desk:
             rows = [(item_code(item), *both) for item, *both in session.execute(asked)]
         return pd.DataFrame(rows, columns=["item_id", "left", "right"], dtype=object).set_index("item_id")
 
-    def everybody_answers(self, study: str, decide: Decide, reason: str = "a simulated reason") -> int:
+    def everybody_answers(self, study: str, decide: Decide, *, reasoned: bool = True) -> int:
         """Each enrolled annotator takes the slots that are best for them, as for a packet, and hands all of them in.
 
-        Training and what is due between the items are left out. Returns the number of pages answered.
+        Training and what is due between the items are left out. `reasoned`: whether the last answer of a page has a
+        reason, as all others have. Returns the number of pages answered.
         """
         with reading(self.engine) as session:
             people = [
@@ -167,7 +172,7 @@ class Desk:
                 ]  # or each is read anew
                 while taken := take_slot(session, row, person):
                     sent = _sent(session, person, taken)
-                    said += _answer(session, person, name, taken, about, noted, reason)
+                    said += _answer(session, person, name, taken, about, noted, reasoned)
                     pages += sent
                     done += 1
         return done
@@ -189,7 +194,7 @@ def _sent(session: Session, person: Principal, taken: Assignment) -> list[tuple[
 
 
 def _answer(
-    session: Session, person: Principal, name: str, taken: Assignment, about: About, decide: Decide, reason: str
+    session: Session, person: Principal, name: str, taken: Assignment, about: About, decide: Decide, reasoned: bool
 ) -> list[Said]:
     """What a page sends, and what was chosen."""
     said: list[Said] = []
@@ -201,7 +206,7 @@ def _answer(
         return choice
 
     (row, token, revs), *others = [
-        (one, *_answered(session, person, name, one, about[one.item_id], noted, reason))
+        (one, *_answered(session, person, name, one, about[one.item_id], noted, reasoned))
         for one in with_twin(session, taken)
     ]  # two where two reports are rated in one view
     beside = next((Beside(aid=one.aid, page=page, revs=own) for one, page, own in others), None)
@@ -211,16 +216,18 @@ def _answer(
 
 def _answered(
     session: Session, person: Principal, name: str, row: Assignment, about: tuple[str, tuple[str, ...], str],
-    decide: Decide, reason: str,
+    decide: Decide, reasoned: bool,
 ) -> tuple[str, dict[str, int]]:  # fmt: skip
     """The sign of the page, and the revision of each answer."""
     topic, systems, probe = about
     left = systems["AB".index(row.left)] if row.left and len(systems) == 2 else ""
     sheet = {"aid": row.aid, "page": page_token(row, shown_stamps(session, row))}
     entries = []
-    for criterion in asked_of(session, session.get_one(Study, row.study_id), row):
-        choice = decide(Task(name, topic, systems, left, probe, criterion.code))
-        entries.append(answer(sheet, criterion.code, choice, rationale=reason))
+    codes = [one.code for one in asked_of(session, session.get_one(Study, row.study_id), row)]
+    for code in codes:
+        choice = decide(Task(name, topic, systems, left, probe, code))
+        reason = "a simulated reason" if reasoned or code != codes[-1] else ""
+        entries.append(answer(sheet, code, choice, rationale=reason))
     saved = save(session, person, entries)
     assert saved.refused == [], saved.refused
     return sheet["page"], {entry.criterion: ack["rev"] for entry, ack in zip(entries, saved.acks, strict=True)}

@@ -182,10 +182,23 @@ def _of_each_system(root: Path, pattern: str, name: str, text: str) -> Iterator[
             yield from ((path.parts[-2], system, one[text], "") for system in on)
 
 
-def _table(root: Path) -> Iterator[Probe]:
-    """Each claim of a table with the text in its own row."""
-    for row in csv.DictReader(io.StringIO(_read(root))):
-        yield row["topic"], row["system"], row["text"], row["context"]
+def _documented(root: Path) -> Iterator[Probe]:
+    """Each claim of DR3-Eval's verdicts with each document of its task that it cites."""
+    return (probe for probe, _ in verdicts(root))
+
+
+def verdicts(root: Path) -> Iterator[tuple[Probe, bool]]:
+    """Whether the judge says that a document bears out a claim, of which its files keep the beginning and the report has
+    the whole; the newest files alone tell of claims.
+    """
+    for path in root.glob("results/*/*/*/eval_factual_accuracy_*.json"):
+        task, system = path.parts[-2], path.parts[-3]
+        for claim in json.loads(_read(path))["details"].get("verification_result", {}).get("verifications", ()):
+            stated = re.escape(claim["claim_text"]) + r"[^.]*\."
+            (whole,) = re.findall(stated, _read(path.parent / "final_report.md"))
+            for cited in claim["citation_results"]:
+                document = _read(root / "datasets_en" / task / cited["citation"]).strip()
+                yield (task, system, whole, document), cited["supported"]
 
 
 REPORTS: Mapping[str, Callable[[Path], Iterator[Text]]] = {
@@ -195,7 +208,7 @@ QUESTIONS: Mapping[str, Callable[[Path], Iterator[tuple[str, str]]]] = {"deepres
 STRIPPED = ("wlc", "race")
 PROBES: Mapping[str, Callable[[Path], Iterator[Probe]]] = {
     "facts": _facts, "statements": _statements, "points": _points, "claims": _claims, "cited": _cited, "votes": _votes,
-    "checked": _checked, "wanted": _wanted, "table": _table,
+    "checked": _checked, "wanted": _wanted, "documented": _documented,
     "insights": partial(
         _of_each_system, pattern="gold_insights_from_*.json", name="gold_insights", text="insight"
     ),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
+from itertools import product
 
-from tests.studies import own_trees, test_wlc
+from tests.studies import from_files, own_trees, test_wlc
 from tests.studies import test_deepresearchgym as gym
 from tests.studies.desk import Desk
 
@@ -15,14 +16,16 @@ Said = Counter[tuple[str, str, str, str, str]]
 AGENT = "openai"  # whose the files of Wiki Live Challenge are said to be
 
 
-def judged(desk: Desk, study: str) -> Said:
-    """What judges' answers say, or why one says nothing."""
+def judged(desk: Desk, study: str, files: str) -> Said:
+    """What judges' answers say, or why one says nothing; of a claim also by which text, of a vote whose it is and its number."""
     labels = desk.verdicts(study).query("rater_kind == 'judge'")
     pairs = labels["label"].isin(["A", "B"])
     winner = labels["system_a"].where(labels["label"] != "B", labels["system_b"])
     agent = labels["system_a"].where(labels["system_a"] != "wikipedia", labels["system_b"])
     answers = labels["label"].astype("str").where(~pairs, "wins").where(labels["status"] == "ok", labels["status"])
-    about = labels["item_id"].map(desk.probes(study))
+    about = labels["item_id"].map(desk.probes(study, beside=files in BESIDE))
+    if files == "reportbench":
+        about += "\n" + labels["rater_id"].astype("str") + " " + labels["run"].astype("str")
     whose = winner.where(labels["status"] == "ok", agent)
     return Counter(zip(labels["cluster_id"], whose, about, labels["criterion"], answers, strict=True))
 
@@ -82,15 +85,12 @@ def gym_points(_: Desk) -> Said:
 
 
 def dr3_claims(desk: Desk) -> Said:
-    """The verdict on each claim in the files of factual accuracy that are theirs."""
+    """The verdict on each claim by each document that it cites, in the files of factual accuracy that are theirs."""
     words = {True: "true", False: "false"}
-    found = Said()
-    for path in desk.folder.glob("published/results/*/*/*/eval_factual_accuracy_20260301_000000.json"):
-        for claim in json.loads(path.read_text(encoding="utf-8"))["details"]["verification_result"]["verifications"]:
-            (verdict,) = claim["citation_results"]
-            place = path.parts[-2], path.parts[-3], claim["claim_text"]
-            found[*place, "factual", words[verdict["supported"]]] += 1
-    return found
+    return Counter(
+        (task, system, f"{claim}\n{document}", "factual", words[supported])
+        for (task, system, claim, document), supported in from_files.verdicts(desk.folder / "published")
+    )
 
 
 def dr3_files(_: Desk) -> Said:
@@ -106,16 +106,15 @@ def dr3_files(_: Desk) -> Said:
 
 def votes_in_files(_: Desk) -> Said:
     """Three votes of two models on three statements of each survey but one; a third vote that failed, and two slips."""
-    found = Said()
+    found, words = Said(), {True: "correct", False: "incorrect"}
     for n in (0, 1, 3, 4, 5):
         for statement in (1, 2, 3):
-            true, slips, votes = (n + statement) % 3 != 0, 2 * ((n, statement) == (1, 1)), 6 - (statement == 2)
-            place = (survey := f"2312.0{4860 + n}"), "o3", f"Statement {statement} of {survey}.", "correct"
-            for said, often in (("correct", votes - slips), ("incorrect", slips)):
-                said = said if true else {"correct": "incorrect", "incorrect": "correct"}[said]
-                found[*place, said] += often
-            found[*place, "invalid"] += statement == 2  # the vote that failed
-    return +found
+            survey, true = f"2312.0{4860 + n}", (n + statement) % 3 != 0
+            for model, attempt in product(("gemini-2.5-pro", "gemini-2.5-flash"), (1, 2, 3)):
+                failed = (statement, model, attempt) == (2, "gemini-2.5-flash", 3)
+                said = "invalid" if failed else words[true != ((n, statement, attempt) == (1, 1, 2))]
+                found[survey, "o3", f"Statement {statement} of {survey}.\n{model} {attempt}", "correct", said] += 1
+    return found
 
 
 def race_files(_: Desk) -> Said:
@@ -128,6 +127,20 @@ def race_files(_: Desk) -> Said:
     )
 
 
+def fact(desk: Desk) -> Said:
+    """FACT's verdict on each statement with the page under which it stands."""
+    words = {"supported": "support", "unsupported": "not_support", "unknown": "source_unavailable"}
+    found = Said()
+    for path in desk.folder.glob("bench/results/fact/*/validated.jsonl"):
+        for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+            for page in row["citations_deduped"].values():
+                for one in page["validate_res"]:
+                    said = words[one["result"]]
+                    beside = f"{page['facts'][one['idx']]}\n{' '.join(page['url_content'].split())}"
+                    found[str(row["id"]), path.parent.name, beside, "support", said] += 1
+    return found
+
+
 def publishers_file(desk: Desk) -> Said:
     """Of the publisher's one file of writing, brought in as OpenAI's: it does not say whose article it judges."""
     (path,) = desk.folder.glob("wlc_real/results/test_writing/*_writing.json")
@@ -137,7 +150,8 @@ def publishers_file(desk: Desk) -> Said:
     return Counter((topic, winners[one["winner"]], "", one["criterion_id"], "wins") for one in entries)
 
 
+BESIDE = ("dr3_claims", "fact")
 FILES: Mapping[str, Callable[[Desk], Said]] = {
     "wlc": wlc_files, "deepresearchgym": gym_files, "dr3_eval": dr3_files, "reportbench": votes_in_files,
-    "race": race_files, "gym_scores": gym_scores, "gym_points": gym_points, "dr3_claims": dr3_claims, "wlc_real": publishers_file,
+    "race": race_files, "gym_scores": gym_scores, "gym_points": gym_points, "dr3_claims": dr3_claims, "fact": fact, "wlc_real": publishers_file,
 }  # fmt: skip

@@ -11,7 +11,6 @@ import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 
-from annotation.importing.published_labels.fact import VERDICTS
 from annotation.protocol import read_protocol
 from app.reproducing.recipes import FOLDER
 from tests.annotation.probe_trees import fact_line, json_lines, put
@@ -29,6 +28,8 @@ FINELY = (
 BY_TWO = '[[judge]]\nname = "together"\nmodel = "openai/fake-label"\napi_base = "{base}"\nbatching = "all"\nitems_per_call = 2\n'
 TOGETHER = '[[judge]]\nname = "together"\nmodel = "openai/fake-label"\napi_base = "{base}"\nbatching = "all"\n'
 OWN = '[[judge]]\nname = "turned"\npython = "turned:judge"\n'
+
+LEANT_TO = [one + other for one in ("mor", "tal", "ven", "sul", "dar", "kil") for other in ("an", "ist", "ode", "um")]
 
 
 def odd(tree: Path, pattern: str, name: str = "") -> None:
@@ -128,6 +129,8 @@ def wlc(folder: Path, base: str) -> dict[str, Decide]:
     put(folder / "turned.py", NOTED + TURNED)
     put(folder / "turned.toml", OWN + OWN.replace('"turned"', '"led"').replace(":judge", ":led"))
     test_wlc.write_tree(folder / "wlc_files")
+    for number, path in enumerate(sorted((folder / "wlc_files").rglob("*.md"))):  # the middle is not the mean
+        path.write_text(path.read_text(encoding="utf-8") + "[2] https://example.org/more\n" * (3 * (number % 3 == 0)))
     agencies = {agent: {"name": f"{agent.title()} Research"} for agent in test_wlc.AGENTS}
     put(folder / "wlc_files/test_data/agencies.json", json.dumps({"version": "1", "agencies": agencies}))
     rows = "".join(
@@ -143,13 +146,27 @@ def wlc(folder: Path, base: str) -> dict[str, Decide]:
     return {"wlc": not_always, "facts": facts, "citations": citations, "overall": either}
 
 
+def _in_own_words(path: Path) -> str:
+    """Its report with words and lines that its system leans to, and rarely very many lines of one kind: how far such a
+    count may speak decides how many reports a reader of words and layout names.
+    """
+    draw, systems = random.Random(f"{path.parent.name} {path.stem}"), [*test_deepresearchgym.SYSTEMS]
+    manner = systems.index(path.parent.name)
+    said = draw.choices(LEANT_TO, [3 if n % len(systems) == manner else 1 for n in range(len(LEANT_TO))], k=8)
+    text = path.read_text(encoding="utf-8").rstrip().replace(f"in manner {manner}", f"with {' '.join(said)}")
+    for n, line in enumerate(('"one"', "one – one", "(one)", "> one")):
+        count = draw.randint(2, 6) + 2 * (n == manner)
+        text += f"\n\n{line}" * (800 if draw.random() < 0.03 else count)
+    return f"{text}\n"
+
+
 def deepresearchgym(folder: Path, base: str) -> dict[str, Decide]:
     test_deepresearchgym.write_tree(folder / "gym_files")
     own_trees.gym_tree(folder / "published")
     odd(folder / "published", "reports/GPTResearcher/*.a")
     stripped("drg_overall", folder / "drg_stripped.toml")
     for path in (folder / "gym_files").rglob("*.a"):
-        path.write_text(path.read_text(encoding="utf-8") + SOURCES, encoding="utf-8")
+        path.write_text(_in_own_words(path) + SOURCES, encoding="utf-8")
     put(folder / "judges.toml", test_deepresearchgym.JUDGES.format(base=base))
     put(folder / "finely.toml", FINELY.format(base=base))
     put(folder / "reader.toml", TOGETHER.format(base=base))
@@ -168,24 +185,11 @@ def dr3_eval(folder: Path, base: str) -> dict[str, Decide]:
     put(folder / "dr3/datasets_en/topics.csv", f"topic,category,files\n{rows}")
     tree = folder / "published"
     own_trees.metric_tree(tree)
+    _claims(tree)
     odd(tree, "results/128k/qwen3/*/final_report.md")
     for number in (1, 2):
         wanted = [{"id": n, "category": "form", "requirement": f"Requirement {n} of {number:03}."} for n in (1, 2)]
         put(tree / f"ground_truth/datasets_en/{number:03}/checklist.json", json.dumps({"checklist": wanted}))
-    claims = "".join(
-        f"{t},{s},c1,The reservoir {t} fills.,It fills with silt.\n"
-        for t in ("001", "002", "004", "005", "006")
-        for s in ("glm-4.7", "qwen3")
-    )
-    put(folder / "claims.csv", f"topic,system,probe_id,text,context\n{claims}")
-    said = reader_of("dr3_factual")
-    for task in ("001", "002", "004", "005", "006"):  # their judge's verdicts, in their own files
-        for system in ("glm-4.7", "qwen3"):
-            text = f"The reservoir {task} fills."
-            supported = said(Task("gpt-5.1", task, (system,), "", text, "")) == "true"
-            told = [{"id": 1, "claim_text": text, "citation_results": [{"supported": supported, "explanation": "."}]}]
-            details = {"verification_result": {"verifications": told}}
-            dr3_file(tree / "results/128k", "factual_accuracy", 50.0, details, task=task, system=system, stamp=LATER)
     for task, (one, other) in CONDITIONS.items():
         for system, worth in (("glm_64k", one), ("glm_128k", other)):
             marks = " ".join(f"[[q.{code}={worth}]]" for code in test_dr3_eval.CRITERIA)
@@ -206,6 +210,40 @@ def dr3_eval(folder: Path, base: str) -> dict[str, Decide]:
     stripped("dr3_total", folder / "dr3_stripped.toml")
     asked = {study: reader_of(f"dr3_{study}") for study in ("insights", "checklist", "factual")}
     return {"dr3": test_dr3_eval.expert, "sided": either, **asked}
+
+
+def _claims(tree: Path) -> None:
+    """Two claims of a report, the first with two documents of its task; their judge's verdicts, by which a claim is cut
+    to 100 characters; and what nobody can read out of those: a table of whole claims.
+    """
+    said, rows = reader_of("dr3_factual"), "topic,system,probe_id,text,source\n"
+    for task in ("001", "002", "004", "005", "006"):
+        for name in ("silt.md", "gate.md"):
+            put(tree / f"datasets_en/{task}/{name}", f"What {name[:4]} does to the reservoir {task} stands here.\n")
+        for system, shore in (("glm-4.7", "north"), ("qwen3", "south")):
+            told, lines = [], ""
+            for n, names in enumerate((("silt.md", "gate.md"), ("silt.md",)), start=1):
+                text = (
+                    f"The reservoir {task} fills on its {shore} shore by {n} per cent a year of all the water that it "
+                    f"held when {'its gate was built' if n == 1 else 'it was young'}."
+                )
+                supported = said(Task("gpt-5.1", task, (system,), "", text, "")) == "true"
+                verdicts = [supported != (name == "gate.md") for name in names]
+                found = [
+                    {"citation": name, "supported": one, "explanation": "."}
+                    for name, one in zip(names, verdicts, strict=True)
+                ]
+                told.append({"id": n, "claim_text": text[:100], "supported": all(verdicts), "citation_results": found})
+                rows += "".join(
+                    f"{task},{system},{n}.{m},{text},datasets_en/{task}/{name}\n"
+                    for m, name in enumerate(names, start=1)
+                )
+                lines += f"\n{text} {' '.join(f'[{name}]' for name in names)}\n"
+            report = tree / f"results/128k/{system}/{task}/final_report.md"
+            put(report, report.read_text(encoding="utf-8") + lines)
+            details = {"verification_result": {"verifications": told}}
+            dr3_file(tree / "results/128k", "factual_accuracy", 50.0, details, task=task, system=system, stamp=LATER)
+    put(tree / "claims.csv", rows)
 
 
 def reportbench(folder: Path, base: str) -> dict[str, Decide]:
@@ -252,11 +290,23 @@ def race(folder: Path, base: str) -> dict[str, Decide]:
         text.replace("allow_tie = false", "allow_tie = false\nallow_not_applicable = true"),
     )
     put(folder / "race_shares.toml", (FOLDER / "protocols/race_shares.toml").read_text(encoding="utf-8"))
-    said, text = reader_of("wlc_citation"), "It fills with sediment."
-    found = {label: verdict for verdict, label in VERDICTS.items()} | {"conflict": "unsupported"}  # FACT knows three
-    for system in test_race.SYSTEMS:
-        answers = [found[said(Task("", str(task), (system,), "", text, ""))] for task in test_race.TASKS]
-        lines = (fact_line(n, {f"https://a.org/{system}/{n}": [(text, answers[n - 1])]}) for n in test_race.TASKS)
+    said = reader_of("wlc_citation")
+    found = {"support": "supported", "not_support": "unsupported", "conflict": "unsupported"}  # FACT knows three
+    found["source_unavailable"] = "unknown"
+    pages = {"dam": ("It fills with sediment.", "It empties in summer."), "delta": ("It fills with sediment.",)}
+    for system in ("gemini", "openai"):
+        lines = [
+            fact_line(
+                task,
+                {
+                    f"https://a.org/{system}/{task}/{page}": [
+                        (text, found[said(Task(page, str(task), (system,), "", text, ""))]) for text in texts
+                    ]
+                    for page, texts in pages.items()
+                },
+            )
+            for task in test_race.TASKS
+        ]
         put(folder / f"bench/results/fact/{system}/validated.jsonl", json_lines(lines))
     criteria = map(json.loads, (folder / "bench" / test_race.CRITERIA).read_text(encoding="utf-8").splitlines())
     wanted = "".join(  # its own criteria as what a report is to meet

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from annotation.importing.reports.deepresearch_bench import CRITERIA, QUERIES, RAW
 from tests.annotation.judges.conftest import Fake
 from tests.annotation.layout_trees import json_lines, put
 from tests.studies.desk import Desk, Task, a_desk
@@ -26,6 +25,7 @@ pytestmark = pytest.mark.slow
 
 SYSTEMS = {"gemini": 0.80, "openai": 0.70, "grok": 0.58, "perplexity": 0.46}
 REFERENCE, REFERENCE_FILE = "reference", "data/test_data/cleaned_data/reference.jsonl"
+QUERIES, RAW, CRITERIA = "data/prompt_data/query.jsonl", "data/test_data/raw_data", "data/criteria_data/criteria.jsonl"
 WORTH = SYSTEMS | {REFERENCE: 0.66}
 TASKS = tuple(range(1, 9))
 GROUPS = {  # two sets of weights, as tasks differ: group -> (its weight, its criteria's own weights)

@@ -4,7 +4,7 @@ A walk is a file in `walks/`, of lines:
 
     $ WORDS                 a command, without `calipers`; `!` for `$` where it is meant to be refused
     @people STUDY           its annotators answer all that they are asked
-    @unreasoned STUDY       one of them hands in a page without reasons
+    @unreasoned STUDY       one of them hands in a page whose last answer has no reason
     @read FILE              a file that the last command wrote
     @labels FILE STUDY      the labels in an exported file, counted; every column has what the study holds
     @texts FOLDER STUDY FILES LAYOUT
@@ -129,7 +129,7 @@ def _people(desk: Desk, words: list[str], decide: Mapping[str, Decide]) -> str:
 
 def _unreasoned(desk: Desk, words: list[str], decide: Mapping[str, Decide]) -> str:
     with pytest.raises(AnnotationError) as refused:
-        desk.everybody_answers(words[0], decide[words[0]], reason="")
+        desk.everybody_answers(words[0], decide[words[0]], reasoned=False)
     return f"refused, {refused.value.code}"
 
 
@@ -237,7 +237,7 @@ def _unnamed(desk: Desk) -> None:
 
 def _judged(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
     study, files = words
-    came, told = from_results.judged(desk, study), from_results.FILES[files](desk)
+    came, told = from_results.judged(desk, study, files), from_results.FILES[files](desk)
     by_system = Counter[str]()
     for (_topic, system, *_rest), often in came.items():
         by_system[system] += often

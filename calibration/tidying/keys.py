@@ -13,7 +13,7 @@ from calibration.table.typed_cells import is_number, row_number
 from calibration.table.verdicts import EXTRA, NUMBERS
 from calibration.tidying.found import Found, is_of_judge, words_of
 from calibration.tidying.mapping import IGNORED, JOINED
-from calibration.tidying.measures import CAMEL, SPENT, is_price, measure_of
+from calibration.tidying.measures import CAMEL, is_of_a_rater, measure_of
 from calibration.tidying.raters import bare_name, kind_of_name
 from calibration.tidying.turning import turned
 from calibration.tidying.value_sets import TRUTH, plain
@@ -95,11 +95,15 @@ def find_items(found: Found) -> None:
     is_said = "item_id" in found.asked.columns  # what is said is followed, and rows that repeat are named
     more = () if is_said else smallest_key(distinct, known, apart, _candidates(found, known))
     dated = smallest_key(distinct, known, apart, _candidates(found, known, with_dates=True)) if more is None else ()
-    if dated and not is_unique(codes_of(distinct, [*known, *dated])):  # shared by raters: no time at which one answered
+    by = [*known, *apart]
+    wide = [*by, *(one.column for one in found.spread if one.rater_id)]
+    is_other = wide != by and not is_unique(codes_of(distinct.drop_duplicates(wide), by))  # of what one rater says
+    is_shared = not is_unique(codes_of(distinct, [*known, *(dated or ())]))  # by raters: no time at which one answered
+    if dated and (is_other or is_shared):
         found.problems.append(
             f"only {' with '.join(dated)} tells apart what is answered twice: "
-            f"{by_map('item_id', *known, *dated)} where that belongs to what was asked; where it is "
-            "when they answered, keep one row of each or give run"
+            f"{by_map('item_id', *known, *dated)} where that belongs to what was asked; where it is of an answer, such "
+            "as its time, keep one row of each or give run"
         )
     calls = more or ()
     if more is None and len(known):
@@ -322,21 +326,12 @@ def _candidates(found: Found, known: Sequence[str], with_dates: bool = False, wi
     used = {name for part, names in found.columns.items() if part in NO_KEY for name in names}
     used |= {name for one in found.spread for name in one.columns} | {*known, *_judges_beside(found)}
     free = [name for name in found.names if name not in used and not _is_answer(found, name)]
-    free = [name for name in free if kind_of_name(measure_of(name)[0]) != "judge" and not _is_of_a_rater(name)]
-    free = [name for name in free if with_dates or not WHEN.search(name.rpartition(".")[2])]
+    free = [name for name in free if kind_of_name(measure_of(name)[0]) != "judge"]
+    free = [one for one in free if with_dates or not (is_of_a_rater(one) or WHEN.search(one.rpartition(".")[2]))]
     free = [name for name in free if with_blanks or found.table[name].ne("").all()]
-    shared = [
-        name for name in free if any(one.rater_id for one in found.spread) or found.table[name].duplicated().any()
-    ]
+    is_wide = any(one.rater_id for one in found.spread)
+    shared = [name for name in free if is_wide or found.table[name].duplicated().any()]
     return sorted(shared, key=lambda name: not plain(name).endswith(IDS))
-
-
-def _is_of_a_rater(name: str) -> bool:
-    """Whether a head says who answered, or a price or a time of an answer, none of which is of what was asked."""
-    last = name.rpartition(".")[2]
-    plainly = in_english(last)
-    is_rater = plainly and {plainly, f"{plainly}id"} & {*NAMES["rater_id"]}
-    return bool(is_rater) or is_price(last) or measure_of(f"one {last}")[1] in SPENT
 
 
 def _is_answer(found: Found, name: str) -> bool:

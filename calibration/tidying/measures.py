@@ -158,6 +158,14 @@ def is_price(head: str) -> bool:
     return bool(PRICE.search(CAMEL.sub("_", head)))
 
 
+def is_of_a_rater(name: str) -> bool:
+    """Whether a head says who answered, or a price or a time of an answer, none of which is of what was asked."""
+    last = name.rpartition(".")[2]
+    plainly = in_english(last)
+    is_rater = plainly and {plainly, f"{plainly}id"} & {*NAMES["rater_id"]}
+    return bool(is_rater) or is_price(last) or measure_of(f"one {last}")[1] in SPENT
+
+
 def _by_prices(found: Found, names: Iterable[str]) -> str:
     """The options that read each of `names` that is a price as of the rater its head begins with; "" without any."""
     raters = [one.column for one in found.spread if one.rater_id and not one.criterion]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
@@ -19,13 +19,14 @@ from calibration.table.roles import NAMES, in_english
 from calibration.table.typed_cells import is_number
 from calibration.tidying import applying, proposing, shape
 from calibration.tidying.mapping import Asked, LabelMap
-from calibration.tidying.raters import bare_name
+from calibration.tidying.raters import bare_name, kind_of_name
 from calibration.tidying.value_sets import which_is_which
-from calibration.tidying.what_was_read import ColumnRead, block, without_words
+from calibration.tidying.what_was_read import ColumnRead, block, short, without_words
 from calipers.mapping_files import Recipe
 from plain.typed_options import between_plus, typed
 
 PAIR = ("system_a", "system_b")
+ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.[^\W\d_]{2,}")
 Place = tuple[tuple[str, ...], tuple[str, ...]]  # the columns that say who answered, and what
 
 
@@ -57,10 +58,15 @@ class TidyFile:
 
 
 def without_addresses(made: TidyFile) -> TidyFile:
-    """Raters who are called by an e-mail address as person-1 and so on, in labels and in what is told of them."""
-    raters = [*map(str, made.labels["rater_id"].unique())] if "rater_id" in made.labels else []
+    """People who are called by an e-mail address as person-1 and so on, in labels and in what is told of them."""
+    if not {"rater_id", "rater_kind"} <= {*made.labels}:
+        return made
+    raters = [*map(str, made.labels["rater_id"].unique())]
+    people = {*made.labels.loc[made.labels["rater_kind"] == "human", "rater_id"]}
     free = (name for number in count(1) if (name := f"person-{number}") not in raters)
-    names = {one: next(free) for one in raters if "@" in one}
+    found = [one for one in raters if one in people and ADDRESS.fullmatch(one) and kind_of_name(one) != "judge"]
+    numbered = {one: next(free) for one in found}
+    names = {short(one): name for one, name in numbered.items()} | numbered  # as it is shown, too
     if not names:
         return made
 
@@ -68,9 +74,15 @@ def without_addresses(made: TidyFile) -> TidyFile:
         return re.sub("|".join(map(re.escape, sorted(names, key=len, reverse=True))), lambda one: names[one[0]], text)
 
     columns = [replace(one, name=named(one.name), part=named(one.part), holds=named(one.holds)) for one in made.columns]
-    told = f"raters called by an e-mail address are {', '.join(names.values())}, in the order of their first answers"
-    labels = made.labels.assign(rater_id=made.labels["rater_id"].replace(names))
+    told = f"raters called by an e-mail address are {', '.join(numbered.values())}, in the order of their first answers"
+    labels = made.labels.assign(rater_id=made.labels["rater_id"].map(lambda one: numbered.get(one, one)))
     return replace(made, labels=labels, columns=tuple(columns), told=(*map(named, made.told), told))
+
+
+def ours_without_addresses(labels: pd.DataFrame, told: Iterable[str] = ()) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Labels in our own columns, and what is told of them, `without_addresses`."""
+    made = without_addresses(TidyFile(labels, Recipe(LabelMap()), labels, tuple(told)))
+    return made.labels, made.told
 
 
 def refuse_apart(path: Path, table: pd.DataFrame, whole: LabelMap, asked: Asked) -> None:

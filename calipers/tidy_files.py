@@ -25,7 +25,7 @@ from calibration.tidying.raters import called, kind_of_name, person_of
 from calibration.tidying.turning import turned
 from calibration.tidying.value_sets import ASK
 from calibration.tidying.what_was_read import columns_read
-from calipers.joined_parts import TidyFile, refuse_apart, together, without_addresses
+from calipers.joined_parts import TidyFile, ours_without_addresses, refuse_apart, together, without_addresses
 from calipers.label_files import SHORT, TELLING, none_among_numbers, read_labels
 from calipers.mapping_files import Recipe, read_recipe, refuse_absent
 from calipers.named_nowhere import unknown_columns, unknown_words
@@ -262,7 +262,7 @@ def labels_of_frame(frame: pd.DataFrame, options: Options = NOTHING_SAID) -> tup
     text, twice = roles.as_text(flat)
     is_ours = options.is_empty and {*REQUIRED} <= {*text} and not twice
     if is_ours and readings.in_our_words(text):
-        return frame.copy(), ()
+        return ours_without_addresses(frame.copy())
     made = without_addresses(_read_one(Path("DataFrame"), options, frame=text))
     if is_ours and made.problems and not any(ASK in one for one in made.problems):
         return frame.copy(), ()
@@ -287,7 +287,7 @@ def labels_and_readings(
     if ours is not None:
         told = ours.attrs.pop("told")  # which every table made of it would copy
         told = (*told, *filter(None, [ask_of_items(ours, ours[["cluster_id"]])]), *rare_words(ours))
-        return ours, told, ()
+        return *ours_without_addresses(ours, told), ()
     made = read_tidy(path, options)
     if not made.problems:
         short = [name for name in made.labels if name in SHORT]

@@ -65,7 +65,7 @@ def block(columns: Sequence[ColumnRead], labels: pd.DataFrame) -> tuple[str, ...
     unread = [one.name for one in columns if not one.part and not one.may_be]
     lines += [f"unread: {', '.join(unread)}"] * bool(unread)
     shown = labels[[name for name in SHOWN if name in labels]].iloc[:ROWS].astype("str")
-    rows = [", ".join(f"{name} {_short(cell)}" for name, cell in row.items() if cell) for _, row in shown.iterrows()]
+    rows = [", ".join(f"{name} {short(cell)}" for name, cell in row.items() if cell) for _, row in shown.iterrows()]
     return (*lines, *(f"row {number} as it was read: {row}" for number, row in enumerate(rows, start=1)))
 
 
@@ -104,7 +104,7 @@ def _holds(words: Sequence[str]) -> str:
     if words and all_numbers(pd.Series(words)):
         numbers = pd.to_numeric(pd.Series(words))
         return f"{numbers.min():g} to {numbers.max():g}" + f", {len(words):,} numbers" * (len(words) > 1)
-    return some_of([*map(_short, words[:WORDS]), *words[WORDS:]], WORDS) or "nothing"
+    return some_of([*map(short, words[:WORDS]), *words[WORDS:]], WORDS) or "nothing"
 
 
 def _may_be(name: str, words: Sequence[str], rows: int, scores: pd.DataFrame, is_priced: bool) -> str:
@@ -122,6 +122,7 @@ def _may_be(name: str, words: Sequence[str], rows: int, scores: pd.DataFrame, is
     return f"may be a score ({by_map('label', name)} reads it as the answer)" if in_range else ""
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """A word as it is shown: cut behind `CHARACTERS`."""
     text = " ".join(text.split())
     return text if len(text) <= CHARACTERS else f"{text[: CHARACTERS - 1]}…"

@@ -17,7 +17,7 @@ from calibration.table.checking import check_verdicts
 from calibration.tidying.no_answers import says_none
 from calipers.joined_parts import together
 from calipers.mapping_files import recipe_text
-from calipers.tidy_files import labels_of, options_of, read_tidy
+from calipers.tidy_files import labels_of, labels_of_frame, options_of, read_tidy
 
 PASSED = ("pass", "fail")
 TOO_LONG = "I cannot judge this: both of the reports are far too long for me."
@@ -221,6 +221,13 @@ def test_answers_of_a_folders_parts_that_differ_in_capital_letters_alone_are_one
     )
     assert {*slip.labels["rater_id"]} == {"person-1"}
     assert "uni.de" not in str(slip.to_give_away), "an address is given to nobody"
+    named = {"ada.lindqvist@gymnasium.uni.de": "human", "gemini-1.5-pro@001": "judge", "Ben@home": "human"}
+    ours = pd.concat([slip.labels.assign(rater_id=who, rater_kind=kind) for who, kind in named.items()])
+    ours.drop(columns="criterion").to_csv(tmp_path / "theirs.csv", index=False)
+    ours.to_csv(tmp_path / "ours.csv", index=False)
+    for read, told in (labels_of_frame(ours), labels_of(tmp_path / "ours.csv"), labels_of(tmp_path / "theirs.csv")):
+        assert {*read["rater_id"]} == {"person-1", "gemini-1.5-pro@001", "Ben@home"}
+        assert "lindqvist" not in str(told)
     joined = together(["log", "people"], parts)
     assert {*joined.labels["label"]} == {"yes", "no"}
     assert {*joined.labels["category"]} == {"law"}

@@ -55,7 +55,6 @@ NAMES: Mapping[str, tuple[str, ...]] = {  # what other people call our columns, 
     "run": ("repeatno", "repeat", "trial", "attempt", "epoch", "repetition"),
     "seconds": ("duration", "latency", "time", "latencys", "durations", "times", "latencyseconds", "durationseconds"),
     "cost_usd": ("cost", "price", "usd"),
-    "currency": ("currencycode",),
     "status": ("state",),
     "rationale": ("reason", "explanation", "comment", "justification", "feedback"),
 }  # fmt: skip
@@ -65,6 +64,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "presentation": ("AB", "BA"),
     "status": verdicts.STATUSES,
 }
+CURRENCY = re.compile(r"\s*(?:[A-Z]{3}|eur|usd|gbp|cny|[€£$¥]|US\$)?\s*")  # and no grade for how current a text is
 ORDERS = {  # how others write a presentation
     "ab": "AB", "ba": "BA", "original": "AB", "swapped": "BA", "forward": "AB", "reverse": "BA", "reversed": "BA",
     "normal": "AB", "flipped": "BA",
@@ -120,6 +120,8 @@ def roles_of(table: pd.DataFrame) -> dict[str, str]:
     its name in another language, where only one column is called so.
     """
     found = {name: name for name in (*verdicts.KNOWN_COLUMNS, *verdicts.EXTRA) if name in table.columns}
+    if "currency" in found and not _could_be("currency", table["currency"]):
+        del found["currency"]
     if "cluster_id" not in found:
         found.pop("topic", None)  # which then is the cluster
     plain = {name: in_english(str(name)) for name in table.columns}
@@ -244,6 +246,8 @@ def _could_be(role: str, cells: pd.Series[str]) -> bool:
     cells = cells[cells != ""]
     if role == "presentation":
         return bool(len(cells)) and bool(cells.str.lower().isin([*ORDERS]).all())
+    if role == "currency":
+        return bool(cells.str.fullmatch(CURRENCY).all())
     if role in WORDS:
         return bool(len(cells)) and bool(cells.isin(WORDS[role]).all())
     return all_numbers(cells) if role in NUMERIC else True

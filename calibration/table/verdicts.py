@@ -73,7 +73,7 @@ def normalise(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
 
 def _currencies(written: pd.Series[Any], cost: pd.Series[float]) -> pd.Series[Any]:
     """Codes of currencies; a price of 0, which is the same in each, is in that of all other prices."""
-    codes = written.astype("str").str.upper().replace({"US$": "USD"})
+    codes = written.astype("str").str.strip().str.upper().replace({"US$": "USD", "€": "EUR", "£": "GBP"})
     billed = codes[cost.gt(0)].unique()
     return typed_cells.as_category(codes.mask(cost.eq(0), billed[0]) if len(billed) == 1 else codes)
 

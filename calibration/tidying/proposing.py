@@ -116,7 +116,8 @@ def _say_languages(found: Found, known: Mapping[str, str]) -> None:
     heads: dict[str, list[str]] = {}
     for part, name in known.items():
         last = name.rpartition(".")[2]
-        if (language := language_of(part, last)) and in_english(last) not in (part.replace("_", ""), *NAMES[part]):
+        english = (part.replace("_", ""), *NAMES.get(part, ()))
+        if (language := language_of(part, last)) and in_english(last) not in english:
             heads.setdefault(language, []).append(f"{name!r} is {part}")
     found.told += [f"heads in {language}: {', '.join(told)}" for language, told in heads.items()]
 

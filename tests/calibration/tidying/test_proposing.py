@@ -657,6 +657,9 @@ def test_scores_under_a_head_with_a_currency_are_answers_and_milliseconds_are_to
         priced = propose(table.rename(columns={"Kosten_EUR": price}), Asked({"cost_usd": (price,)}))
         assert f"{price}: of another currency by the head, printed as EUR" in priced.told
         assert tidy(table.rename(columns={"Kosten_EUR": price}), priced.mapping).labels["currency"].eq("EUR").all()
+    for head, cells in (("Currency", ["EUR", "€"]), ("Währung", ["EUR", "US$"]), ("currency", ["5", "3"])):
+        beside = table.rename(columns={"EUR_quality": "label"}).assign(**{head: cells})
+        assert ("currency" in propose(beside, Asked()).mapping.columns) == (cells[0] == "EUR"), "a text is of its time"
     for asked in (Asked({"cost_usd": ("cost ¥",)}), Asked({"cost_usd": ("cost ¥",)}, {"currency": "JPY"})):
         yen = propose(table.rename(columns={"Kosten_EUR": "cost ¥"}), asked)
         assert any(one.endswith(("--map currency==CODE says which", "printed as JPY")) for one in yen.told)

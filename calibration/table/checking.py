@@ -342,9 +342,10 @@ def _refuse(out: pd.DataFrame, first: int, second: int, further: Codes) -> None:
     what, remedy = f"{what} '{{presentation}}'", _meant(out.iloc[[first, second]]) or ADVICE
     if [*map(str, out.iloc[first])] == [*map(str, out.iloc[second])]:  # as text, nan is like nan
         what, remedy = f"the same as row {before} in every column", f"remove one of the two, or {SEVERAL}"
-    if len(further):
-        listed = ", ".join(str(row_number(int(at), out)) for at in further[:SHOWN]) + ", …" * (len(further) > SHOWN)
-        remedy += f". Further rows that answer again ({len(further):,}): {listed}"
+    rows = [*dict.fromkeys(row_number(int(at), out) for at in further)]  # one of the file holds many raters' answers
+    if rows := [row for row in rows if row != row_number(second, out)]:
+        listed = ", ".join(map(str, rows[:SHOWN])) + ", …" * (len(rows) > SHOWN)
+        remedy += f". Further rows that answer again ({len(rows):,}): {listed}"
     refuse(out, np.arange(len(out)) == second, "duplicate_verdict", what, remedy)
 
 

@@ -200,6 +200,11 @@ def test_rows_that_a_status_takes_out_are_left_out_by_the_line_that_is_proposed_
     made = read_tidy(path, options_of([], ["Status:ausgeschlossen=ignore"], people, []))
     with pytest.raises(CalibrationError, match=r"^row 8, column 'gpt-4o' \(the header is row 1; item 'f6'"):
         check_verdicts(made.labels)
+    frame.assign(Fall=[f"f{n // 2}" for n in range(10)]).to_csv(path, index=False)
+    made = read_tidy(path, options_of(["item_id=Fall,ignore=Status"], [], people, []))
+    with pytest.raises(CalibrationError, match=r"^row 3, column 'Anna' .* answer again \(4\): 5, 7, 9, 11$"):
+        check_verdicts(made.labels)
+    frame.to_csv(path, index=False)
     (wrong,) = read_tidy(path, options_of([], ["Status:ofen=ignore"], people, [])).problems
     assert "nearest: --map-label Status:offen=ignore" in wrong
 

@@ -169,8 +169,7 @@ def together(names: Sequence[str], made: Sequence[TidyFile]) -> TidyFile:
             problems += _other_question(made[0].labels, names[0], one, name)
             problems += _open_question(made[0].labels, names[0], one, name)
             problems += _other_words(made[0].labels["label"], names[0], own["label"], name)
-            if other := _spelt_otherwise(made[0].labels["label"], own["label"]):
-                own["label"] = own["label"].replace(other)
+            if other := _spell_alike(made[0].labels, own):
                 listed = ", ".join(f"{word!r} is {first!r}" for word, first in other.items())
                 said.append(f"answers that differ in capital letters alone are those of {names[0]}: {listed}")
             labels.append(own)
@@ -209,12 +208,20 @@ def _other_question(first: pd.DataFrame, called: str, one: TidyFile, name: str) 
     ]
 
 
-def _spelt_otherwise(first: pd.Series[str], own: pd.Series[str]) -> dict[str, str]:
-    """Each answer of a part that differs in capital letters alone from one of the first part -> that one."""
-    known = {word.casefold(): word for word in first.unique()}
-    return {
-        word: known[word.casefold()] for word in own.unique() if word.casefold() in known and word not in known.values()
-    }
+def _spell_alike(first: pd.DataFrame, own: pd.DataFrame) -> dict[str, str]:
+    """Spell answers of a part that differ in capital letters alone from the first part's to the same criterion, or to
+    any where that has it not, as those; each that was changed -> as it is spelt now. What the first part has stays.
+    """
+    changed: dict[str, str] = {}
+    for criterion, given in own.groupby("criterion", sort=False)["label"]:
+        of_first = first.loc[first["criterion"].eq(criterion), "label"]
+        theirs = {*(of_first if len(of_first) else first["label"])}
+        known = {word.casefold(): word for word in sorted(theirs)}
+        words = [word for word in given.unique() if word not in theirs and word.casefold() in known]
+        other = {word: known[word.casefold()] for word in words}
+        own.loc[given.index, "label"] = given.replace(other)
+        changed |= other
+    return changed
 
 
 def _open_question(first: pd.DataFrame, called: str, one: TidyFile, name: str) -> list[str]:

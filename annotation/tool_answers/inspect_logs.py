@@ -6,7 +6,8 @@ JSON log holds the same with its samples in a list.
 
 import json
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +34,9 @@ def read_inspect(path: Path, reading: entries.Reading) -> entries.Found:
     for file, shown in logs:
         with collecting(found.problems):
             run, samples = _archive(file, shown) if zipfile.is_zipfile(file) else _log(file, shown, reading.encoding)
-            asked: Any = next((one["scores"] for one in samples if isinstance(one, dict) and one.get("scores")), {})
+            none = _no_values([one.get("scores") for one in samples if isinstance(one, dict)])
             for sample in samples:
-                _add_sample(found, shown, run, _unanswered(sample, asked))
+                _add_sample(found, shown, run, _unanswered(sample, none))
     unpriced = [_spent(one.record["sample"], one.told("judge")) and not one.told("cost_usd") for one in found.entries]
     why = "answers with the judge's tokens and without a price (cost_usd in a score's metadata is one)"
     found.leave(why, sum(unpriced))
@@ -79,16 +80,31 @@ def _json(held: zipfile.ZipFile, name: str, shown: str) -> dict[str, Any]:
     return value
 
 
-def _unanswered(sample: Any, asked: Any) -> Any:
-    """A sample that an error ended, with a score of no value by each scorer that another sample of the log has."""
-    if not isinstance(sample, dict) or not sample.get("error") or sample.get("scores") or not isinstance(asked, dict):
+def _no_values(all_scores: Iterable[Any]) -> dict[str, Any]:
+    """A score of no value by each scorer of a log, one for each criterion, with what its metadata say in every sample:
+    a topic or a system of another sample is none of this one's.
+    """
+    given: dict[str, list[dict[str, Any]]] = {}
+    for scorer, score in [one for held in all_scores if isinstance(held, dict) for one in held.items()]:
+        given.setdefault(scorer, []).append(score if isinstance(score, dict) else {})
+    none: dict[str, Any] = {}
+    seen: set[str] = set()
+    for scorer, scores in given.items():
+        tables = [value for one in scores if isinstance(value := one.get("value"), dict)]
+        names = [one for one in dict.fromkeys(chain(*tables) if tables else [scorer]) if one not in seen]
+        seen.update(names)
+        first, *rest = [held if isinstance(held := one.get("metadata"), dict) else {} for one in scores]
+        alike = {key: said for key, said in first.items() if all(key in one and one[key] == said for one in rest)}
+        if names:
+            none[scorer] = {"value": dict.fromkeys(names) if tables else None, "metadata": alike}
+    return none
+
+
+def _unanswered(sample: Any, none: Mapping[str, Any]) -> Any:
+    """A sample that an error ended, with a score of no value by each scorer that other samples of the log have."""
+    if not isinstance(sample, dict) or not sample.get("error") or sample.get("scores"):
         return sample
-    scores = {}
-    for scorer, score in asked.items():
-        value = score.get("value") if isinstance(score, dict) else None
-        none = dict.fromkeys(value) if isinstance(value, dict) else None
-        scores[scorer] = (score if isinstance(score, dict) else {}) | {"value": none, "explanation": ""}
-    return sample | {"scores": scores}
+    return sample | {"scores": none}
 
 
 def _add_sample(found: entries.Found, shown: str, run: Any, sample: Any) -> None:

@@ -187,7 +187,7 @@ def rare_words(labels: pd.DataFrame) -> list[str]:
         often = [str(word) for word, count in counts.items() if count >= COMMON]
         common = [word for word in often if not typed_cells.is_number(word)]
         for word in [str(one) for one, count in counts.items() if count == 1]:
-            near = get_close_matches(word, common, 1, NEARLY)
+            near = [one for one in get_close_matches(word, common, 1, NEARLY) if not roles.is_denied(word, one)]
             for row in own[own["label"].eq(word)].to_dict("records") if near else []:
                 told.append(
                     f"{word!r} is answered once, by {row['rater_id']} to item {row['item_id']!r}, and counts as an "

@@ -150,6 +150,14 @@ def called_elsewhere(table: pd.DataFrame, found: Mapping[str, str]) -> dict[str,
     return {role: names for role, names in fits.items() if names}
 
 
+def is_denied(word: str, other: str) -> bool:
+    """Whether one of two plain words or phrases denies the other: unsafe and safe, mostly irrelevant and mostly
+    relevant, not valid and valid.
+    """
+    pairs = [(word, other), *zip(word.split()[-1:], other.split()[-1:], strict=False)]
+    return any(one != two and (one.endswith(two) or two.endswith(one)) for one, two in pairs)
+
+
 def in_english(name: str) -> str:
     """Letters and digits of a name; "" where other scripts say what it is and the rest is `ID` or a number."""
     plain = re.sub(r"[^a-z0-9]", "", name.lower())

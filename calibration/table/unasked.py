@@ -17,7 +17,7 @@ def without_unasked(labels: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]
     """
     if not {*labels} >= NEEDED or ("system_b" in labels and labels["system_b"].astype("str").str.strip().any()):
         return labels, ()
-    given = labels[[*NEEDED]].drop_duplicates().astype("str")
+    given = labels[[*NEEDED]].drop_duplicates().dropna().astype("str")
     given = given[given["label"].str.strip() != ""]
     kinds = {str(name): kind_of(words) for name, words in given.groupby("criterion")["label"]}
     asked = {*given.loc[given["rater_kind"] == "human", "criterion"]}

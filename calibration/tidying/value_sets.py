@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from calibration.table.roles import FAILS, PASSES
+from calibration.table.roles import FAILS, PASSES, is_denied
 from calibration.table.typed_cells import is_number, number_text, percent_number
 from calibration.tidying import ordered_words
 from calibration.tidying.mapping import Answers
@@ -192,10 +192,7 @@ def _spelt_alike(word: str, known: Sequence[str]) -> str:
     """The one of `known` that is spelt much as a word, "" where none is, or its denial: unsafe is not safe."""
     texts = {plain(one): one for one in known}
     (near,) = get_close_matches(plain(word), texts, 1, ALIKE) or ("",)
-    ends = [(one, other) for one, other in ((plain(word), near), (plain(word).split()[-1:], near.split()[-1:]))]
-    pairs = [("".join(one), "".join(other)) for one, other in ends]
-    is_denied = any(one != other and (one.endswith(other) or other.endswith(one)) for one, other in pairs)
-    return "" if is_denied or not near else texts[near]
+    return texts[near] if near and not is_denied(plain(word), near) else ""
 
 
 def _alike_by_sense(words: Sequence[str], known: Sequence[str]) -> dict[str, str]:

@@ -263,6 +263,7 @@ def test_criteria_of_different_kinds_are_not_pooled():
     assert without_unasked(of_judges) == (of_judges, ()), "scores of the two of a pair say who is better"
     asked = pairs.assign(label=pairs["label"].map({"A": "pass"}).fillna("fail"), system_a="", system_b="")
     graded = asked[asked["rater_kind"] == "judge"].assign(criterion="grade", label="7")
+    graded.iloc[0, graded.columns.get_loc("label")] = None  # as a DataFrame has what is missing
     kept, told = without_unasked(pd.concat([graded, asked]))
     assert (len(kept), {*kept["criterion"]}) == (len(asked), {*asked["criterion"]})
     assert told[0].endswith(f"of another kind than what people did: grade ({len(graded)} rows)")

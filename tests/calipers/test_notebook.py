@@ -183,7 +183,7 @@ def test_a_wide_table_is_read_as_the_command_reads_it_file_or_frame(tmp_path: Pa
     for what in (tmp_path / "wide.csv", frame):
         with pytest.raises(AnnotationError, match=r"(?s)until this is said.*'about equal'") as refused:
             calipers.read(what, people=people)
-        assert "map_label={'about equal': 'invalid'}" in refused.value.text
+        assert "map_label={'about equal': '…'}" in refused.value.text
         with pytest.raises(AnnotationError, match=r"people=\['Mara X'\]: no rater is called so"):
             calipers.read(what, people=[*people, "Mara X"])
         read = calipers.read(what, people=people, map_label={"about equal": "tie"}).frame

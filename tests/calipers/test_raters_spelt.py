@@ -8,7 +8,9 @@ import pandas as pd
 import pytest
 
 from annotation.errors import AnnotationError
-from calipers.tidy_files import labels_of, options_of
+from calibration.examining.findings import rare_words
+from calipers.joined_parts import together
+from calipers.tidy_files import labels_of, options_of, read_tidy
 
 
 @pytest.mark.parametrize("is_ours", [True, False])
@@ -62,3 +64,18 @@ def test_who_is_told_by_a_name_is_said_to_be_and_who_is_named_has_a_column_of_an
     who = "Anna,Ben,Both adjudicated"
     _, told = labels_of(tmp_path / "a.csv", options_of(["ignore=gemini"], [], [who], []))
     assert "Both adjudicated, settled of others' answers by the head, counts as one more annotator" in str(told)
+
+
+def test_a_parts_answers_are_spelt_as_the_first_part_spells_those_to_the_criterion(tmp_path: Path) -> None:
+    """Where its scorers spell one answer in two ways, each keeps its own; and a denial is no slip of what it denies."""
+    parts = []
+    for who, second in (("gpt-4o", str.lower), ("annotator_1", str)):
+        words = [(n, who, criterion, ("Safe", "Harmful")[n % 2]) for criterion in ("s1", "s2") for n in range(12)]
+        frame = pd.DataFrame(words, columns=["id", "rater", "criterion", "label"])
+        frame.loc[12:, "label"] = frame.loc[12:, "label"].map(second)
+        frame.to_csv(tmp_path / f"{who}.csv", index=False)
+        parts.append(read_tidy(tmp_path / f"{who}.csv"))
+    spelt = together(["log", "people"], parts).labels.groupby("criterion")["label"].agg(set).to_dict()
+    assert spelt == {"s1": {"Safe", "Harmful"}, "s2": {"safe", "harmful"}}
+    slip = parts[0].labels.query("criterion == 's1'")
+    assert rare_words(slip.assign(label=[*["relevant"] * 11, "irrelevant"])) == []

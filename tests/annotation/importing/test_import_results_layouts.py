@@ -245,22 +245,27 @@ def test_a_log_of_inspect_gives_one_answer_a_scorer_with_its_grader_as_the_judge
     study = make_study(engine, tmp_path / "reports", protocol=RATED)
     samples = [
         inspect_sample(
-            SCORED, {"clear": {"value": 7.5, "explanation": "it reads well"}, "deep": {"value": float("nan")}}
+            SCORED, {"clear": {"value": 7.5, "explanation": "it reads well", "metadata": {"system": "alpha"}}}
         ),
-        inspect_sample(SCORED, {"clear": {"value": 7}}, epoch=2, model_usage={"mini": {"input_tokens": 9}}),
+        inspect_sample(
+            SCORED,
+            {"clear": {"value": 7}, "deep": {"value": float("nan")}},
+            epoch=2,
+            model_usage={"mini": {"input_tokens": 9}},
+        ),
         inspect_sample(SCORED | {"system": "beta"}, {"rubric": {"value": {"clear": 4, "deep": None}}}),
-        inspect_sample(SCORED, {}, epoch=3, error={"message": "out of time"}),
+        inspect_sample(SCORED | {"system": "beta"}, {}, epoch=3, error={"message": "out of time"}),
         inspect_sample(SCORED, {}, epoch=4),
     ]
     report = bring_results(engine, study, put(tmp_path / "log.json", inspect_log(samples)), "inspect")
     table = verdicts(engine, study).fillna({"label": "–"})
     assert [(row.system_a, row.criterion, row.run, row.label, row.status) for row in table.itertuples()] == [
-        ("alpha", "clear", 1, "7.5", "ok"), ("alpha", "deep", 1, "–", "missing"), ("alpha", "clear", 2, "7", "ok"),
-        ("alpha", "clear", 3, "–", "missing"), ("alpha", "deep", 3, "–", "missing"),
+        ("alpha", "clear", 1, "7.5", "ok"), ("alpha", "clear", 2, "7", "ok"), ("alpha", "deep", 2, "–", "missing"),
         ("beta", "clear", 1, "4", "ok"), ("beta", "deep", 1, "–", "missing"),
+        ("beta", "clear", 3, "–", "missing"), ("beta", "deep", 3, "–", "missing"),
     ]  # fmt: skip
     assert report.raters == {"mini": 7}
-    unpriced = "answers with the judge's tokens and without a price (cost_usd in a score's metadata is one) 1"
+    unpriced = "answers with the judge's tokens and without a price (cost_usd in a score's metadata is one) 2"
     assert report.notes == ("samples without a score 1", unpriced)
 
 

@@ -86,7 +86,7 @@ def test_who_is_a_person_is_said_to_the_pages_the_plan_and_the_list_as_to_calibr
     listing += ["--out", str(tmp_path / "i.csv")]
     for words in (["show", str(path), "--no-browser"], ["plan", str(path)], listing):
         assert run(words) == 1
-        assert "people or judges: Anna, Björn; name the people" in capsys.readouterr().err
+        assert "people or judges: Anna, Björn; name those that are people" in capsys.readouterr().err
     typed = (["cluster_id=item_id"], [], ["Anna,Björn"], [], "", "", "")  # --map as --people
     assert of_file("judges", shown_file(str(path), "", FEW, json.dumps(typed))) == ["gpt-4o"]
     assert [run([*words, *said]) for words in (["plan", str(path)], listing)] == [0, 0]

@@ -246,7 +246,12 @@ def test_a_bare_labels_file_leaves_the_house_without_what_tells_who_or_where(cal
             one.encode() in file.read_bytes() for one in (MAIL, KEY, "zelda", "my_email")
         )
     assert "consistent with itself" in calipers("verify", str(tmp_path / "b"))
-    path.write_text(path.read_text().replace(",ann,", ",ann@sentinel.example,"))
-    said = calipers("export", "bundle", str(path), "--out", str(tmp_path / "c"), exit_code=1)
-    assert "rater_id 'ann@sentinel.example' is or holds an e-mail address" in said
-    assert not (tmp_path / "c").exists()
+    mailed = path.read_text().replace(",ann,", f",{MAIL},")
+    path.write_text(mailed)
+    calipers("export", "bundle", str(path), "--out", str(tmp_path / "c"))
+    assert ",person-1," in (tmp_path / "c" / "labels.csv").read_text("utf-8")
+    assert not any(MAIL.encode() in file.read_bytes() for file in (tmp_path / "c").rglob("*") if file.is_file())
+    path.write_text(mailed.replace(",gpt,", ",gpt@sentinel.example,"))
+    said = calipers("export", "bundle", str(path), "--out", str(tmp_path / "d"), exit_code=1)
+    assert "rater_id 'gpt@sentinel.example' is or holds an e-mail address" in said
+    assert not (tmp_path / "d").exists()

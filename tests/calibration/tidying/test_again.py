@@ -250,7 +250,7 @@ def test_a_column_of_numbers_is_a_rater_only_where_it_may_be_and_that_is_asked(
 
 @pytest.mark.parametrize(
     ("other", "left"),
-    [("B", 4), ("A", 8)],  # an answer that differs within its item is refused by its row, and nothing is left out
+    [("B", 4), ("A", 8)],  # where an answer differs within its item, what tells its rows apart is asked about
 )
 def test_rows_that_repeat_what_each_rater_said_of_an_item_are_one_answer(other: str, left: int) -> None:
     table = pd.DataFrame(
@@ -259,7 +259,8 @@ def test_rows_that_repeat_what_each_rater_said_of_an_item_are_one_answer(other: 
     )  # fmt: skip
     said = {"rater_id": ("mara", "gpt-4")}
     found = propose(table, Asked(said, people=("mara",)))
-    assert found.problems == ()
+    only = ["only worker_id tells apart what is answered twice: --map item_id=prompt_id+worker_id"] * (left == 8)
+    assert [asks.split(" where ")[0] for asks in found.problems] == only
     assert found.mapping.columns["item_id"] == ("prompt_id",), "who was asked and how long it took names no item"
     made = tidy(table, found.mapping)
     assert len(made.labels) == left

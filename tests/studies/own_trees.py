@@ -141,11 +141,15 @@ def race_tree(root: Path) -> list[str]:
 
 
 def race_scores(who: str, number: int, shift: float) -> dict[str, float]:
-    """Shares of the target, four of them; close to .5 as published ones are."""
-    draw = random.Random(f"{who} {number}")
-    names = ("comprehensiveness", "insight", "instruction_following", "readability")
-    base = 0.46 + 0.02 * ("alpha", "beta", "gamma").index(who.split()[-1]) + shift
-    return {name: base + draw.uniform(-0.012, 0.012) for name in names}
+    """Shares of the target, four of them; close to .5 as published ones are. Each of them, on each task, has its own
+    order of systems: who takes one for another, or a mean over tasks for one of them, gets other preferences.
+    """
+    draw, system = random.Random(f"{who} {number}"), ("alpha", "beta", "gamma").index(who.split()[-1])
+    found = {}
+    for name in ("comprehensiveness", "insight", "instruction_following", "readability"):
+        place = random.Random(f"{name} {number}").sample(range(3), 3)[system]
+        found[name] = 0.46 + 0.02 * place + shift + draw.uniform(-0.012, 0.012)
+    return found
 
 
 def survey_tree(root: Path) -> list[str]:

@@ -172,7 +172,7 @@ def _read_one(
         mapping, told, problems = followed.mapping, tuple[str, ...](), tuple(unsaid)
     else:
         said = _as_called_in(table.frame, asked) if of_folder else asked
-        found = proposing.propose(table.frame, said)
+        found = proposing.propose(table.frame, said, path.stem if frame is None else "")
         if path.is_dir() and not layout and not of_folder:
             refuse_apart(path, table.frame, found.mapping, said)
         other = beside.raters_beside(table.frame, found.mapping, said, bool(form.records))
@@ -180,7 +180,7 @@ def _read_one(
         unsaid += [*other.problems, *beside.differing(table.frame, found.mapping, raters)]
         if raters:
             table = _stacked(table, found.mapping, raters, said)
-            found = proposing.propose(table.frame, said)
+            found = proposing.propose(table.frame, said, path.stem if frame is None else "")
         if not layout and not of_folder and not other.problems:  # a file of a folder need not have every rater
             unsaid += _unknown_people(_raters(table.frame, found.mapping), people)
         mapping, told, problems = found.mapping, (*other.told, *found.told), (*unsaid, *found.problems)

@@ -35,6 +35,7 @@ class Found:
     answers: dict[str, Answers] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    file: str = ""  # that the table was read from
 
     @property
     def mapping(self) -> LabelMap:

@@ -35,10 +35,13 @@ KIND_COLUMNS = ("source", "type", "raterkind", "annotatorkind", "labelertype", "
                 "art", "typ", "quelle", "类型", "来源", "tipo", "fuente")  # fmt: skip
 
 
-def propose(frame: pd.DataFrame, asked: mapping.Asked = NOTHING) -> mapping.Proposal:
-    """A mapping of `frame` to labels, what it takes for granted, and all that must be said before it is followed."""
+def propose(frame: pd.DataFrame, asked: mapping.Asked = NOTHING, file: str = "") -> mapping.Proposal:
+    """A mapping of `frame` to labels, what it takes for granted, and all that must be said before it is followed.
+
+    `file`: its name, which may be the rater's where one gave all.
+    """
     table, twice = as_text(frame)
-    found = Found(table, asked)
+    found = Found(table, asked, file=file)
     found.problems += [f"column {name!r} appears twice; rename or remove one" for name in twice]
     if table.empty:
         found.problems.append("the table has no rows; give it at least one label")
@@ -207,10 +210,10 @@ def _nobody_says(found: Found) -> str:
     """The sentence that asks who answered, with the columns of a few words that may say it."""
     words = {name: words_of(found.table[name]) for name in found.free() if not keys.WHEN.search(name)}
     may_say = [name for name, own in words.items() if 1 < len(own) <= shape.MANY and not any(map(is_number, own))]
-    (label,) = found.columns.get("label", ("answers",))[:1]
+    name = found.file or bare_name(found.columns.get("label", ("answers",))[0])
     listed = "".join(f"{by_map('rater_id', name)}, or " for name in may_say[:CANDIDATES])
     return (
-        f"no column says who answered: {listed}{typed('--map', f'rater_id=={bare_name(label)}')} where one rater gave "
+        f"no column says who answered: {listed}{typed('--map', f'rater_id=={name}')} where one rater gave "
         "all; who of them is a person is asked next where their names do not say it"
     )
 

@@ -511,6 +511,7 @@ def test_everything_that_must_be_said_is_asked_at_once() -> None:
     problems = propose(table).problems
     assert len(problems) == 2
     assert "no column says who answered: --map rater_id=who, or --map rater_id==choice where one" in problems[0]
+    assert "or --map rater_id==judge_A where one" in propose(table, file="judge_A").problems[0]
     assert "--labels-are verdicts" in problems[1]
     said = Asked(columns={"rater_id": ("who",)}, people=("ada",), labels_are="verdicts")
     found = propose(table, said)
